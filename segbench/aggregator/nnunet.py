@@ -13,8 +13,7 @@ from segbench.aggregator.assembling import assemble
 from segbench.aggregator.codec import encode
 from segbench.aggregator.records import Outcome, Run
 from segbench.aggregator.result import Result
-from segbench.aggregator.saving import finish
-from segbench.aggregator.store import ResultsFile
+from segbench.aggregator.saving import save_run
 from segbench.core.errors import DataError
 from segbench.core.messages import Message, Setting
 from segbench.core.names import first_names
@@ -88,10 +87,8 @@ def import_nnunet(
     counted = Run.of(rules, method=method or usual_name or "nnU-Net", run=run)
     result = assemble(counted, outcomes)
     if results is not None:
-        with ResultsFile(Path(as_path(results, "results")), create=True) as store:
-            begun = store.begin(counted)
-            store.save(begun, counted, outcomes)
-            finish(begun, counted, result)
+        place = Path(as_path(results, "results"))
+        save_run(place, counted, outcomes, result, complete=True, fresh=False, stacklevel=3)
     return result
 
 
@@ -101,25 +98,25 @@ def is_summary(place: str) -> bool:
 
 
 def _rules(
-    file: str, held: Sequence[ClassLabel], classes: int | Sequence[ClassLabel | Sequence[int]] | str | None
+    file: str, labels: Sequence[ClassLabel], classes: int | Sequence[ClassLabel | Sequence[int]] | str | None
 ) -> SummarizedLabels:
     """Return the protocol with the classes of a file, in the order and with the names of `classes`."""
     if classes is None:
-        return SummarizedLabels(classes=held, void=())
+        return SummarizedLabels(classes=labels, void=())
     named = Labels(classes=classes)
     names = dict(zip(named.class_labels, named.names or (), strict=True))
-    lacking = [name for label, name in names.items() if label not in held and label != _BACKGROUND]
-    unnamed = [str(label) for label in held if label not in names]
+    lacking = [name for label, name in names.items() if label not in labels and label != _BACKGROUND]
+    unnamed = [str(label) for label in labels if label not in names]
     if lacking or unnamed:
         problem = Message(
             "other-classes",
             "has the classes {held}, and {classes} names others: {differing}",
-            held=written_classes(held, [*map(str, held)]),
+            held=written_classes(labels, [*map(str, labels)]),
             classes=Setting("classes"),
             differing=first_names([*lacking, *unnamed], _NAMED),
         )
         raise DataError(file, problem, Message("fix", "leave out {classes}, or correct it", classes=Setting("classes")))
-    kept = {label: name for label, name in names.items() if label in held}
+    kept = {label: name for label, name in names.items() if label in labels}
     return SummarizedLabels(classes=tuple(kept), names=tuple(kept.values()), void=())
 
 

@@ -17,7 +17,7 @@ from segbench.inputs.summaries import few_distinct
 from segbench.loaders.images import decode, opened
 from segbench.loaders.listing import SampleFiles
 from segbench.loaders.pairing import Pairing
-from segbench.loaders.reading import read_file
+from segbench.loaders.reading import contents_of
 from segbench.loaders.source import LocalFile, Source, shown
 
 _PIECE = 4096
@@ -126,7 +126,7 @@ def _holds_objects(path: Source) -> bool:
     from scipy.ndimage import label
 
     try:
-        array = decode(read_file(path), path, role="ground truth").array
+        array = decode(contents_of([path])[path], path, role="ground truth").array
     except DataError:
         return False
     lowest, *others = few_distinct(array.reshape(-1)) or (0.0,)
@@ -139,7 +139,7 @@ def _holds_objects(path: Source) -> bool:
 def _one_value(path: Source) -> bool:
     """Return whether a map holds a single value."""
     try:
-        array = decode(read_file(path), path, role="ground truth").array
+        array = decode(contents_of([path])[path], path, role="ground truth").array
     except DataError:
         return False
     return bool((array == array.flat[0]).all())

@@ -55,7 +55,7 @@ def _uncounted(seen: Seen) -> Mapping[str, UncountedError]:
 @rule("not-countable", needs=["failures"], unless=[stored_otherwise])
 def uncountable(seen: Seen) -> list[Finding]:
     """List images that can be read, but not counted with these settings."""
-    known = {image for found in interpolated(seen) for image in found.images}
+    known = {image for finding_of_volumes in interpolated(seen) for image in finding_of_volumes.images}
     failures = {image: error for image, error in seen.failures.items() if image not in known}
     return without_advice_on_damage(uncounted_findings(failures, seen.looked_at), seen)
 

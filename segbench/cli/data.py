@@ -123,7 +123,6 @@ class Data(Belonging):
         shown="refuse such scores",
         rare=True,
     )
-
     geometry: str = option(
         "Compare the arrays of volumes alone, whatever positions their headers tell.",
         "header",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from typing import Any
@@ -91,26 +91,6 @@ def split_mask(values: Any, name: str) -> tuple[Any, NDArray[np.bool_] | None]: 
     if not isinstance(values, np.ma.MaskedArray):
         return values, None
     return values.data, np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
-
-
-def where_counted(
-    valid: Any,  # noqa: ANN401  as above
-    shapes: tuple[tuple[int, ...], ...],
-    hidden: Iterable[NDArray[np.bool_] | None],
-) -> NDArray[np.bool_] | None:
-    """Return where pixels count: where `valid` says so, and no array is masked; None for everywhere."""
-    counted = None if valid is None else as_array(valid, "valid")
-    if counted is not None and (counted.shape not in shapes or counted.dtype != np.bool_):
-        raise ArgumentError(
-            Message(
-                "wrong-valid",
-                "valid has shape ({shape}) and dtype {dtype}, expected ({expected}) and bool",
-                shape=counted.shape,
-                dtype=str(counted.dtype),
-                expected=shapes[0],
-            )
-        )
-    return without_hidden(counted, *hidden)
 
 
 def without_hidden(counted: NDArray[np.bool_] | None, *hidden: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:

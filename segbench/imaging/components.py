@@ -45,8 +45,8 @@ def box_of(mask: NDArray[Any]) -> tuple[slice, ...]:
     box = []
     for axis in range(mask.ndim):
         others = tuple(other for other in range(mask.ndim) if other != axis)
-        held = np.flatnonzero(mask.any(axis=others))
-        if not held.size:
+        occupied = np.flatnonzero(mask.any(axis=others))
+        if not occupied.size:
             return (slice(0, 0),) * mask.ndim
-        box.append(slice(int(held[0]), int(held[-1]) + 1))
+        box.append(slice(int(occupied[0]), int(occupied[-1]) + 1))
     return tuple(box)

@@ -19,14 +19,13 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import FloatArray, IntArray
 from segbench.imaging.neighbour_normals import NEIGHBOUR_CODE_TO_NORMALS
+from segbench.inputs.spacing import SMALLEST_TOO_LARGE, squared_diagonal
 
 ByteArray = NDArray[np.uint8]
 Elements = Literal["voxels", "areas", "pixels", "lengths"]
 """What a surface is made of: voxels of a mask beside background, or elements at corners of voxels, with their areas; of
 images pixels, or elements with lengths."""
 
-SMALLEST_TOO_LARGE = 2**62
-"""Squared distances are below this number."""
 _PACKED = 2**57  # times the number of classes, squares below this number are whole numbers of 64 bits
 _CLASSES = 2**5  # more than there are of elements
 _AT_ONCE = 2**18  # marks whose distances are counted together, at least
@@ -130,19 +129,13 @@ def distances_between(first: ByteArray, second: ByteArray, steps: Sequence[int])
         How far voxels are apart along each axis. The squared diagonal is below `SMALLEST_TOO_LARGE`.
     """
     along = np.array(steps, np.int64)
-    squared_diagonal = squared_length(first.shape, steps)
-    dtype = np.int32 if squared_diagonal < np.iinfo(np.int32).max else np.int64
+    dtype = np.int32 if squared_diagonal(first.shape, steps) < np.iinfo(np.int32).max else np.int64
     depth, height, width = first.shape
     squares = np.empty((height, depth, width), dtype)
     return (
         _histogram(first, second, along, squares),
         _histogram(second, first, along, squares),
     )
-
-
-def squared_length(shape: Sequence[int], steps: Sequence[int]) -> int:
-    """Return the squared diagonal of a box, in squares of the unit of the steps."""
-    return sum((size * step) ** 2 for size, step in zip(shape, steps, strict=True))
 
 
 def _histogram(marks: ByteArray, others: ByteArray, steps: IntArray, squares: NDArray[np.signedinteger]) -> Histogram:

@@ -15,8 +15,15 @@ from segbench.core.protocol import Facts
 from segbench.core.sample import SIDES, Sample, Side
 from segbench.core.settings import as_whole, listed, option, set_fields
 from segbench.inputs import label_rules as rules
-from segbench.inputs.class_names import MOST_CLASSES, classes_of, refuse_many, refuse_unfit, void_beside
-from segbench.inputs.class_regions import ClassLabel, as_class_label, counted_labels, has_regions, names_of_labels
+from segbench.inputs.class_names import classes_of, refuse_many, refuse_unfit, void_beside
+from segbench.inputs.class_regions import (
+    MOST_CLASSES,
+    ClassLabel,
+    as_class_label,
+    counted_labels,
+    has_regions,
+    names_of_labels,
+)
 from segbench.inputs.label_inputs import LabelInputs
 from segbench.loaders.reading import COLOUR_MAPS, LABEL_MAPS
 

@@ -17,16 +17,20 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Either, Message, Note, Setting, together
 from segbench.core.names import first_names
 from segbench.core.settings import as_whole, listed, option
-from segbench.inputs.class_regions import REGION, ClassLabel, counted_labels, has_regions, read_region
+from segbench.inputs.class_regions import (
+    MOST_CLASSES,
+    REGION,
+    RESERVED,
+    ClassLabel,
+    counted_labels,
+    has_regions,
+    read_region,
+)
+from segbench.loaders.source import read_bounded
 
 if TYPE_CHECKING:
     from segbench.core.arrays import BoolArray
 
-RESERVED = "|,=\n\r"
-"""Separators of class names, which no name may contain."""
-
-MOST_CLASSES = 4096
-"""A confusion matrix of so many takes 134 MB."""
 _LARGEST_BYTES = 2**20
 _LINES = "write lines such as: 13 car"
 _LONGEST_ADVICE = 80
@@ -349,8 +353,6 @@ def classes_of(text: str) -> tuple[tuple[ClassLabel, ...], tuple[str, ...]]:
 
 def lines_of(file: str, expected: str, hint: str) -> list[str]:
     """Read a small text file; `expected` is what errors say should be in it."""
-    from segbench.loaders.source import read_bounded  # loads NumPy, and help needs none
-
     try:
         return read_bounded(file, _LARGEST_BYTES, expected, hint).decode("utf-8-sig").splitlines()
     except UnicodeDecodeError:

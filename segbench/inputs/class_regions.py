@@ -20,7 +20,11 @@ ClassLabel: TypeAlias = int | str
 
 REGION = re.compile(r"\s*[0-9]{1,9}(?:\s*\+\s*[0-9]{1,9})+\s*")
 """How a region is written."""
-_MOST_LABELS = 4096
+RESERVED = "|,=\n\r"
+"""Separators of class names, which no name may contain."""
+
+MOST_CLASSES = 4096
+"""A confusion matrix of so many takes 134 MB."""
 _OUTSIDE = 0
 """What lies outside all regions, whether or not a class has this label."""
 
@@ -40,7 +44,7 @@ def as_class_label(value: Any) -> ClassLabel:
     """Read the label of a class as Python has it: a number, several, or the text of a region."""
     if isinstance(value, str) and REGION.fullmatch(value):
         return read_region(value)
-    if isinstance(value, (tuple, list, range, set, frozenset)) and 0 < len(value) <= _MOST_LABELS:
+    if isinstance(value, (tuple, list, range, set, frozenset)) and 0 < len(value) <= MOST_CLASSES:
         return region_of(as_whole(label, "classes") for label in value)
     return as_whole(value, "classes")
 

@@ -7,21 +7,20 @@ for each label, ``{"0": "background", "1": "liver"}``.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from segbench.core.errors import DataError
 from segbench.core.messages import Message
-from segbench.inputs.class_regions import ClassLabel, region_of
+from segbench.inputs.class_regions import MOST_CLASSES, RESERVED, ClassLabel, region_of
+from segbench.loaders.source import WRITE_AGAIN, read_json
 
 _LARGEST_BYTES = 2**24
 _LARGEST_LABEL = 10**9
-_MOST_LABELS = 4096
 _IGNORE = "ignore"
 """What nnU-Net calls the label of voxels that do not count."""
 _EXPECTED = 'expected nnU-Net\'s "labels", such as {"background": 0, "liver": 1}'
-_RESERVED = str.maketrans("|,=\n\r", ";;;;;")
+_WITHOUT_RESERVED = str.maketrans(dict.fromkeys(RESERVED, ";"))
 
 
 class DatasetClasses(NamedTuple):
@@ -37,13 +36,7 @@ class DatasetClasses(NamedTuple):
 
 def read_dataset_json(path: str) -> DatasetClasses:
     """Read labels and names of a ``dataset.json``."""
-    from segbench.loaders.source import read_bounded  # loads NumPy, and help needs none
-
-    try:
-        content = json.loads(read_bounded(path, _LARGEST_BYTES, "a description of a data set", "shorten it"))
-    except (OSError, ValueError, RecursionError) as error:
-        problem = Message("not-json", "is not JSON ({why})", why=str(error))
-        raise DataError(path, problem, "write the file again") from None
+    content = read_json(path, _LARGEST_BYTES, "a description of a data set", hint="shorten it", otherwise=WRITE_AGAIN)
     labels = content.get("labels") if isinstance(content, dict) else None
     if not isinstance(labels, dict) or not labels:
         raise DataError(path, Message("no-labels", "has no labels"), _EXPECTED)
@@ -57,7 +50,7 @@ def _classes_in(path: str, labels: Mapping[str, Any]) -> DatasetClasses:
     for key, value in labels.items():
         by_label = isinstance(value, str) and key.isdecimal()
         several, name = ([key], value) if by_label else (value if isinstance(value, list) else [value], key)
-        members = [number for number in map(_label_of, several[:_MOST_LABELS]) if number is not None]
+        members = [number for number in map(_label_of, several[:MOST_CLASSES]) if number is not None]
         if not members or len(members) < len(several) or (label := region_of(members)) in (*named, *ignored):
             problem = Message("wrong-label", "gives {name!r} the label {label}", name=name, label=f"{value!r:.60}")
             raise DataError(path, problem, "give each name a whole number of its own, from 0, or a list of such")
@@ -85,5 +78,5 @@ def _label_of(value: Any) -> int | None:
 
 def _name_of(text: str, label: ClassLabel) -> str:
     """Return a name that a class can have."""
-    name = "".join(letter for letter in text.translate(_RESERVED) if letter.isprintable()).strip()
+    name = "".join(letter for letter in text.translate(_WITHOUT_RESERVED) if letter.isprintable()).strip()
     return f"class {label}" if not name or (name.isdecimal() and int(name) != label) else name

@@ -18,12 +18,12 @@ from segbench.core.messages import Message, Setting, joined
 from segbench.core.names import first_names
 from segbench.core.numbers import of_all
 from segbench.core.sample import Maps
-from segbench.inputs.class_names import RESERVED
+from segbench.inputs.class_regions import RESERVED
 from segbench.inputs.instance_maps import INSTANCE_MAPS, InstanceMaps
 from segbench.inputs.object_kinds import INSTANCES
 from segbench.loaders.listing import SampleFiles, once
 from segbench.loaders.pairing import Inputs, Pairing
-from segbench.loaders.source import LocalFile, Source, read_bounded, shown
+from segbench.loaders.source import WRITE_AGAIN, LocalFile, Source, read_json, shown
 
 LARGEST_ID = 2**24 - 1
 _LARGEST_LABEL = 10**9
@@ -238,11 +238,7 @@ def _entries(
 
 def _read(path: str) -> _Json:
     """Read a JSON, and list all that is wrong with it."""
-    try:
-        content = json.loads(read_bounded(path, _LARGEST_BYTES, "segments of images", "split it"))
-    except (OSError, ValueError, RecursionError) as error:
-        problem = Message("not-json", "is not JSON ({why})", why=str(error))
-        raise DataError(shown(path), problem, "write the file again") from None
+    content = read_json(path, _LARGEST_BYTES, "segments of images", hint="split it", otherwise=WRITE_AGAIN)
     annotations = content.get("annotations") if isinstance(content, dict) else None
     _refuse_detections(path, content if annotations is None else annotations)
     if not isinstance(annotations, list) or not all(isinstance(annotation, dict) for annotation in annotations):

@@ -6,7 +6,6 @@ nnU-Net's version 2 writes one beside the predictions that it evaluates. Classes
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -16,7 +15,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Message
 from segbench.core.settings import as_whole
 from segbench.inputs.class_regions import ClassLabel, region_of
-from segbench.loaders.source import read_bounded, shown, split_suffix
+from segbench.loaders.source import read_json, shown, split_suffix
 
 SUMMARY = "summary.json"
 """What nnU-Net calls the file."""
@@ -39,11 +38,7 @@ class Case(NamedTuple):
 def read_summary(path: Path) -> list[Case]:
     """Read the cases of a summary, in the order of their names."""
     file = shown(str(path))
-    try:
-        content = json.loads(read_bounded(str(path), _LARGEST_BYTES, "a summary of nnU-Net", _HINT))
-    except (OSError, ValueError, RecursionError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise DataError(file, Message("not-json", "is not JSON ({why})", why=reason), _HINT) from None
+    content = read_json(path, _LARGEST_BYTES, "a summary of nnU-Net", hint=_HINT, otherwise=_HINT)
     listed = content.get("metric_per_case") if isinstance(content, dict) else None
     if not isinstance(listed, list) or not listed:
         raise DataError(file, Message("no-cases", "has no metrics of cases"), _HINT)

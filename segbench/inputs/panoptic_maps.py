@@ -12,7 +12,8 @@ from segbench.core.protocol import InputSettings
 from segbench.core.sample import SIDES, Reading, Sample
 from segbench.core.settings import as_whole, listed, option, option_like, read_whole, set_fields
 from segbench.inputs.class_label_maps import ClassLabelMaps
-from segbench.inputs.class_names import MOST_CLASSES, read_classes, refuse_many
+from segbench.inputs.class_names import read_classes, refuse_many
+from segbench.inputs.class_regions import MOST_CLASSES
 from segbench.inputs.instance_maps import INSTANCE_MAPS
 from segbench.inputs.label_rules import void_labels
 from segbench.inputs.numbered_objects import NO_LABEL_MAP, components_of_soft_maps

@@ -21,7 +21,6 @@ from segbench.core.protocol import Facts, InputSettings, Interpreted
 from segbench.core.sample import Reading, Sample
 from segbench.core.settings import Quantize, as_whole, check_settings, listed, option, option_like, set_fields
 from segbench.inputs.class_names import (
-    MOST_CLASSES,
     classes_of,
     refuse_regions,
     refuse_unfit,
@@ -29,6 +28,7 @@ from segbench.inputs.class_names import (
     void_without,
     written_classes,
 )
+from segbench.inputs.class_regions import MOST_CLASSES
 from segbench.inputs.label_rules import equals_any, only_truth, require_two_classes, void_labels, where_not_void
 from segbench.inputs.scored_masks import ScoredMasks, ScoredPixels
 from segbench.inputs.stacks import ClassMapsError, class_axis, is_one_map, refuse_other_softmax

@@ -14,7 +14,7 @@ from segbench.core.messages import Message, Note, Setting, joined
 from segbench.core.names import first_names
 from segbench.core.protocol import Interpreted
 from segbench.core.sample import Sample
-from segbench.inputs.class_names import MOST_CLASSES
+from segbench.inputs.class_regions import MOST_CLASSES
 from segbench.inputs.mask_pairs import refuse_numbers_with_loss, two_maps
 from segbench.inputs.numberings import StoredLabels, find_numberings
 from segbench.inputs.object_numbers import advice_on_levels, whole_numbers

@@ -9,15 +9,16 @@ import math
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard, cast
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Either, Message, Setting
 from segbench.core.numbers import written
-from segbench.core.sample import Sample
+from segbench.core.sample import Reading, Sample
 from segbench.core.settings import as_real, read_numbers
 
 HEADER = "header"
@@ -34,6 +35,8 @@ SizesOfImages = tuple[tuple[str, Sizes], ...]
 """The sizes of each image by its name, sorted."""
 Spacing = float | Sizes | SizesOfImages | str
 """What the setting becomes: the size of square pixels, those of all images, those of each, or ``"header"``."""
+Lookup = float | Sizes | Mapping[str, Sizes] | str
+"""The same with the sizes of each image by its name, see `as_lookup`."""
 
 
 class Steps(NamedTuple):
@@ -100,7 +103,7 @@ def _sizes_of_images(pairs: Iterable[tuple[str, Any]]) -> SizesOfImages:
     sizes = {}
     for name, value in pairs:
         of_image = read_spacing(value)
-        if isinstance(of_image, str) or (isinstance(of_image, tuple) and isinstance(of_image[0], tuple)):
+        if isinstance(of_image, str) or _is_by_image(of_image):
             raise _wrong(value)
         sizes[name] = tuple(of_image) if isinstance(of_image, tuple) else (of_image,)
     if not sizes:
@@ -149,23 +152,30 @@ def spacing_text(spacing: Spacing) -> str:
 
 def typed_text(spacing: Spacing) -> str:
     """Write the setting so that it can be typed; sizes of each image are in a file."""
-    is_by_image = isinstance(spacing, tuple) and isinstance(spacing[0], tuple)
-    return "FILE.csv" if is_by_image else spacing_text(spacing)
+    return "FILE.csv" if _is_by_image(spacing) else spacing_text(spacing)
 
 
-def by_image(sizes: SizesOfImages) -> dict[str, Sizes]:
-    """Return the sizes of images by their names, with extension, as they were given, and without."""
-    without = {_EXTENSION.sub("", name): of_image for name, of_image in sizes}
-    return without | dict(sizes)
+def as_lookup(spacing: Spacing) -> Lookup:
+    """Return the setting as `sizes_of` takes it: sizes of images by their names, with extension and without."""
+    if _is_by_image(spacing):
+        return {_EXTENSION.sub("", name): of_image for name, of_image in spacing} | dict(spacing)
+    return cast("Lookup", spacing)
 
 
-def sizes_of(
-    spacing: float | Sizes | Mapping[str, Sizes] | str, sample: Sample, dimensions: int
-) -> Sizes | None:  # fmt: skip
-    """Return the sizes of an image along its axes; None where one number for all images scales distances afterwards.
+def _is_by_image(spacing: Spacing) -> TypeGuard[SizesOfImages]:
+    """Return whether each image has sizes of its own."""
+    return isinstance(spacing, tuple) and isinstance(spacing[0], tuple)
 
-    Those of each image are given `by_image`.
-    """
+
+def reading_for(reads: Reading, spacing: Spacing) -> Reading:
+    """Return a way of reading that knows whose spacing is measured with, as faulty headers matter by that."""
+    if spacing == 1:
+        return reads
+    return replace(reads, spacing="header" if spacing == HEADER else "given")
+
+
+def sizes_of(spacing: Lookup, sample: Sample, dimensions: int) -> Sizes | None:
+    """Return the sizes of an image along its axes; None where one number for all images scales distances afterwards."""
     if isinstance(spacing, float):
         return None
     if isinstance(spacing, str):
@@ -204,11 +214,8 @@ def sizes_of(
                 sizes=len(sizes),
                 spacing=spacing_text(tuple(sizes)),
             ),
-            Message(
-                "fix", "give a size for each axis: {setting}",
-                setting=_for_each_axis(dimensions),
-            ),
-        )  # fmt: skip
+            Message("fix", "give a size for each axis: {setting}", setting=_for_each_axis(dimensions)),
+        )
     return tuple(sizes)
 
 
@@ -256,8 +263,12 @@ def _without_divisor(sizes: Sequence[Fraction]) -> Steps:
 
 def _fits(numbers: Sequence[int], box: Sequence[int]) -> bool:
     """Return whether the squared diagonal of a box fits."""
-    squared = sum((count * number) ** 2 for count, number in zip(box, numbers, strict=True))
-    return squared < SMALLEST_TOO_LARGE
+    return squared_diagonal(box, numbers) < SMALLEST_TOO_LARGE
+
+
+def squared_diagonal(box: Sequence[int], steps: Sequence[int]) -> int:
+    """Return the squared diagonal of a box, in squares of the unit of the steps."""
+    return sum((count * step) ** 2 for count, step in zip(box, steps, strict=True))
 
 
 def decimal_text(unit: Fraction) -> str:

@@ -7,33 +7,30 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable
 from contextlib import suppress
-from typing import NamedTuple
 
 from segbench.core.errors import DataError
 from segbench.core.messages import Message
 from segbench.loaders import metaimage, nrrd
-from segbench.loaders.source import CUT, WRITE_AGAIN, LocalFile, Source, extension_of, read_bytes, shown
-from segbench.loaders.volumes import MAX_BYTES_OF_VOLUMES, Stored
+from segbench.loaders.source import (
+    CUT,
+    METAIMAGE,
+    NRRD,
+    WRITE_AGAIN,
+    LocalFile,
+    Source,
+    extension_of,
+    read_bytes,
+    shown,
+)
+from segbench.loaders.volumes import MAX_BYTES_OF_VOLUMES
 
 _BEYOND = 2**16
 """Bytes by which a data file may be larger than what its header announces: data that cannot be packed grow a little."""
 _AS_ONE = "save header and data as one file (.mha, .nrrd or .nii.gz)"
 
 
-class _HeaderFormat(NamedTuple):
-    """How headers of a format name a data file."""
-
-    data_file: Callable[[bytes], str]
-    with_data: Callable[[bytes, bytes], bytes]
-    stored: Callable[[bytes, str], Stored]
-    longest: int
-
-
-_OF_METAIMAGE = _HeaderFormat(metaimage.data_file, metaimage.with_data, metaimage.stored_behind, metaimage.LONGEST)
-_OF_NRRD = _HeaderFormat(nrrd.data_file, nrrd.with_data, nrrd.stored_behind, nrrd.LONGEST)
-_HEADERS = {".mha": _OF_METAIMAGE, ".mhd": _OF_METAIMAGE, ".nrrd": _OF_NRRD, ".seg.nrrd": _OF_NRRD, ".nhdr": _OF_NRRD}
+_HEADERS = dict.fromkeys(METAIMAGE, metaimage.HEADER) | dict.fromkeys(NRRD, nrrd.HEADER)
 
 
 def may_be_detached(source: Source) -> bool:
@@ -44,27 +41,28 @@ def may_be_detached(source: Source) -> bool:
 def read_volume(path: Source) -> bytes:
     """Read a file of a volume, with its data where these lie in another one."""
     if isinstance(path, LocalFile):
-        _refuse_larger(path, MAX_BYTES_OF_VOLUMES)
-    return with_data_file(path, read_bytes(path))
+        _refuse_larger(path)
+    return _with_data_file(path, read_bytes(path))
 
 
-def _refuse_larger(path: LocalFile, most: int) -> None:
-    """Refuse a file that is larger than any that is decoded, before it is read."""
+def _refuse_larger(path: LocalFile) -> None:
+    """Refuse a file that is larger than any volume that is decoded, before it is read."""
     with suppress(OSError, ValueError):  # which reading it says
-        found = os.stat(path).st_size  # noqa: PTH116  a str is enough
-        if found > most:
-            problem = Message("too-large", "has {found} bytes, more than {most}", found=found, most=most)
+        size = os.stat(path).st_size  # noqa: PTH116  a str is enough
+        if size > MAX_BYTES_OF_VOLUMES:
+            problem = Message("too-large", "has {found} bytes, more than {most}", found=size, most=MAX_BYTES_OF_VOLUMES)
             raise DataError(shown(path), problem, CUT)
 
 
-def with_data_file(source: Source, content: bytes) -> bytes:
+def _with_data_file(source: Source, content: bytes) -> bytes:
     """Return the content of a file with its data behind it, where they lie in another one."""
     headers = _HEADERS.get(extension_of(source.name))
     if headers is None:
         return content
     try:
-        name = headers.data_file(content[: headers.longest])
-        most = headers.stored(content, shown(source)).size * 65 // 64 + _BEYOND if name else 0
+        fields = headers.fields_alone(content[: headers.longest])
+        name = headers.data_file(fields)
+        most = headers.stored(fields, shown(source)).size * 65 // 64 + _BEYOND if name else 0
     except ValueError:  # which decoding says
         return content
     return headers.with_data(content, _read(source, name, most)) if name else content

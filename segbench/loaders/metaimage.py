@@ -9,19 +9,18 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
 from segbench.core.errors import DataError
 from segbench.core.geometry import Affine, Geometry
 from segbench.core.messages import Message
-from segbench.loaders.decoded import Decoded, Format, Header, Role
+from segbench.loaders.decoded import Format
 from segbench.loaders.source import METAIMAGE
-from segbench.loaders.volumes import Stored, affine_of_axes, convert_it, decoded_volume, shape_of_volume
+from segbench.loaders.volumes import Stored, TextFormat, affine_of_axes, convert_it, shape_of_volume
 
 LONGEST = 2**16
-"""Bytes of a header, at most."""
 LOCAL = "LOCAL"
 _TYPES = {
     "MET_CHAR": "i1",
@@ -40,7 +39,7 @@ _PATIENT = (-1.0, -1.0, 1.0)
 """ITK's positions rise to the left and to the back, those of `Geometry` to the right and to the front."""
 
 
-def fields_of(start: bytes) -> tuple[dict[str, str], int]:
+def _fields_of(start: bytes) -> tuple[dict[str, str], int]:
     """Return the fields of a header, which ends with that of its data file, and where data follow."""
     fields: dict[str, str] = {}
     at = 0
@@ -53,32 +52,10 @@ def fields_of(start: bytes) -> tuple[dict[str, str], int]:
     return fields, at
 
 
-def data_file(header: bytes) -> str:
+def _data_file(fields: Mapping[str, str]) -> str:
     """Return the name of the file with the data; empty if they follow the header."""
-    name = fields_of(header + b"\n")[0]["ElementDataFile"]
+    name = fields["ElementDataFile"]
     return "" if name.upper() == LOCAL else name
-
-
-def with_data(header: bytes, data: bytes) -> bytes:
-    """Put data behind a header that names another file."""
-    return header.rstrip() + b"\n" + data
-
-
-def stored_behind(header: bytes, path: str) -> Stored:
-    """Say what lies in the file that a header names."""
-    return _stored(fields_of(header + b"\n\n")[0], path)
-
-
-def _decode(data: bytes, path: str, role: Role) -> Decoded:
-    """Decode a MetaImage file, whose data follow the header."""
-    fields, at = fields_of(data)
-    return decoded_volume(_stored(fields, path), memoryview(data)[at:], path, role)
-
-
-def _header(file: BinaryIO, _role: Role) -> Header:
-    """Read what the header announces."""
-    stored = _stored(fields_of(file.read(LONGEST) + b"\n")[0], "")
-    return Header(dtype=stored.dtype.name, geometry=stored.geometry).of_shape(stored.shape)
 
 
 def _stored(fields: Mapping[str, str], path: str) -> Stored:
@@ -152,4 +129,5 @@ def _is_true(fields: Mapping[str, str], name: str) -> bool:
     return fields.get(name, "").lower() in ("true", "t", "1")
 
 
-FORMAT = Format("MetaImage", METAIMAGE, (b"ObjectType", b"NDims"), _decode, _header)
+HEADER = TextFormat(LONGEST, b"\n", _fields_of, _stored, _data_file)
+FORMAT = Format("MetaImage", METAIMAGE, (b"ObjectType", b"NDims"), HEADER.decode, HEADER.header)

@@ -118,7 +118,7 @@ def _head(start: bytes, path: str) -> _Head:
     spacing = tuple(float(Decimal(repr(shortest_decimal(extent))) * mm_per_unit) for extent in extents_of_voxels)
     affine = None
     if header["sform_code"] > 0 or header["qform_code"] > 0:
-        affine = tuple(tuple(entry * float(mm_per_unit) for entry in row) for row in _affine(header, axes))
+        affine = tuple(tuple(number * float(mm_per_unit) for number in row) for row in _affine(header, axes))
     return _Head(shape, _dtype(header, path), int(offset), _scale(header, path), Geometry(spacing, affine).checked())
 
 
@@ -143,7 +143,7 @@ def _scale(header: Any, path: str) -> tuple[float, float]:  # noqa: ANN401  as a
     """Return the factor and the addend of stored values; a factor of 0 or NaN means that there is none."""
     factor, addend = float(header["scl_slope"]), float(header["scl_inter"])
     if math.isnan(factor) or factor == 0:
-        return (1.0, 0.0)
+        return _AS_STORED
     if not math.isfinite(factor) or not math.isfinite(addend):
         problem = Message(
             "wrong-scale",

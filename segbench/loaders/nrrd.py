@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
 from segbench.core.errors import DataError
 from segbench.core.geometry import Affine, Geometry, shortest_decimal
 from segbench.core.messages import Message
-from segbench.loaders.decoded import Decoded, Format, Header, Role
+from segbench.loaders.decoded import Format
 from segbench.loaders.source import NRRD
-from segbench.loaders.volumes import Stored, affine_of_axes, convert_it, decoded_volume, shape_of_volume
+from segbench.loaders.volumes import Stored, TextFormat, affine_of_axes, convert_it, shape_of_volume
 
 LONGEST = 2**20
-"""Bytes of a header, at most; those of 3D Slicer describe each segment."""
+"""Bytes of a header: those of 3D Slicer describe each segment."""
 _END = re.compile(rb"\r?\n\r?\n")
 _WORDS = {
     "i1": "signed char|int8|int8_t",
@@ -48,7 +48,7 @@ _PACKED = {"raw": False, "gzip": True, "gz": True}
 _VECTOR = re.compile(r"\(([^()]*)\)|none")
 
 
-def fields_of(start: bytes) -> tuple[dict[str, str], int]:
+def _fields_of(start: bytes) -> tuple[dict[str, str], int]:
     """Return the fields of a header by their names in lower case, and where data follow."""
     if not start.startswith(b"NRRD"):
         raise ValueError("it does not begin with NRRD")
@@ -63,32 +63,9 @@ def fields_of(start: bytes) -> tuple[dict[str, str], int]:
     return fields, end.end()
 
 
-def data_file(header: bytes) -> str:
+def _data_file(fields: Mapping[str, str]) -> str:
     """Return the name of the file with the data; empty if they follow the header."""
-    fields, _ = fields_of(header + b"\n\n")
     return fields.get("data file", fields.get("datafile", ""))
-
-
-def with_data(header: bytes, data: bytes) -> bytes:
-    """Put data behind a header that names another file."""
-    return header.rstrip() + b"\n\n" + data
-
-
-def stored_behind(header: bytes, path: str) -> Stored:
-    """Say what lies in the file that a header names."""
-    return _stored(fields_of(header + b"\n\n")[0], path)
-
-
-def _decode(data: bytes, path: str, role: Role) -> Decoded:
-    """Decode an NRRD file, whose data follow the header."""
-    fields, at = fields_of(data)
-    return decoded_volume(_stored(fields, path), memoryview(data)[at:], path, role)
-
-
-def _header(file: BinaryIO, _role: Role) -> Header:
-    """Read what the header announces."""
-    stored = _stored(fields_of(file.read(LONGEST) + b"\n\n")[0], "")
-    return Header(dtype=stored.dtype.name, geometry=stored.geometry).of_shape(stored.shape)
 
 
 def _stored(fields: Mapping[str, str], path: str) -> Stored:
@@ -170,4 +147,5 @@ def _length(vector: list[float]) -> float:
     return shortest_decimal(float(np.sqrt(np.square(vector).sum())))
 
 
-FORMAT = Format("NRRD", NRRD, (b"NRRD",), _decode, _header)
+HEADER = TextFormat(LONGEST, b"\n\n", _fields_of, _stored, _data_file)
+FORMAT = Format("NRRD", NRRD, (b"NRRD",), HEADER.decode, HEADER.header)

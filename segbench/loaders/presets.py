@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Either, Message
 from segbench.loaders.hints import nearest
-from segbench.loaders.source import shown
+from segbench.loaders.source import read_bounded, shown
 
 KnownFrom = Literal["files", "documents", "memory"]
 _SOURCES = {
@@ -177,8 +177,6 @@ def load_preset(name: str) -> Preset:
             )
         return known[name]
     path = Path(name)
-    from segbench.loaders.source import read_bounded  # loads NumPy, and help needs none
-
     try:
         data = read_bounded(path, _LARGEST_BYTES, f"a preset of at most {_LARGEST_BYTES} bytes", _HINT)
         text = data.decode("utf-8-sig")

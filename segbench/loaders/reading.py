@@ -401,16 +401,15 @@ class RawFiles:
 
 def read(files: SampleFiles) -> RawFiles:
     """Read every file of an image once."""
-    contents = {
+    return RawFiles(files, contents_of(files.sources))
+
+
+def contents_of(sources: Iterable[Source]) -> dict[Source, bytes]:
+    """Read whole files, those of volumes with their data where these lie in another one."""
+    return {
         source: _read_volume(source) if extension_of(source.name) in OF_VOLUMES else read_bytes(source)
-        for source in files.sources
+        for source in sources
     }
-    return RawFiles(files, contents)
-
-
-def read_file(source: Source) -> bytes:
-    """Read a whole file, of a volume with its data where these lie in another one."""
-    return _read_volume(source) if extension_of(source.name) in OF_VOLUMES else read_bytes(source)
 
 
 def _read_volume(source: Source) -> bytes:
@@ -537,7 +536,7 @@ def decode_truth(files: SampleFiles) -> NDArray[Any] | None:
     if not files.ground_truths:
         return None
     path = files.ground_truths[0]
-    return CLASS_MAPS.truths(read_file(path), path).maps[0]
+    return CLASS_MAPS.truths(contents_of([path])[path], path).maps[0]
 
 
 def _digest(data: bytes) -> str:

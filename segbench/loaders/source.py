@@ -5,6 +5,7 @@ No file beside images, such as a list, a preset or a palette, is read without a 
 
 from __future__ import annotations
 
+import json
 import os
 import posixpath
 import re
@@ -12,7 +13,7 @@ import stat
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from segbench.core.errors import DataError
 from segbench.core.messages import Message, Setting
@@ -155,6 +156,16 @@ def read_bounded(
         raise DataError(shown(file_path), problem, hint)
     refuse_pointer(data, shown(file_path))
     return data
+
+
+def read_json(file_path: str | PathLike[str], most: int, expected: str, *, hint: str, otherwise: str) -> Any:  # noqa: ANN401  what JSON holds
+    """Read the JSON in a file of at most so many bytes; `hint` is for larger ones, `otherwise` for what is no JSON."""
+    try:
+        return json.loads(read_bounded(file_path, most, expected, hint))
+    except (OSError, ValueError, RecursionError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        problem = Message("not-json", "is not JSON ({why})", why=reason)
+        raise DataError(shown(file_path), problem, otherwise) from None
 
 
 def _open_at_once(path: str, flags: int) -> int:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from segbench.core.errors import DataError
 from segbench.core.geometry import Affine, Geometry
 from segbench.core.messages import Message
 from segbench.loaders import arrays
-from segbench.loaders.decoded import LABELS, Decoded, Role
+from segbench.loaders.decoded import LABELS, Decoded, Header, Role
 from segbench.loaders.source import CUT, WRITE_AGAIN, split_suffix
 
 MAX_VOXELS = 2**29
@@ -46,7 +47,36 @@ class Stored(NamedTuple):
         return math.prod(self.shape) * self.dtype.itemsize
 
 
-def decoded_volume(stored: Stored, data: bytes | memoryview, path: str, role: Role) -> Decoded:
+@dataclass(frozen=True)
+class TextFormat:
+    """A format whose header is text, before the data or alone in its file, which then names the one that holds them."""
+
+    longest: int  # bytes of a header, at most
+    end: bytes  # of a header, before the data
+    fields_of: Callable[[bytes], tuple[dict[str, str], int]]  # the fields of a header, and where data follow
+    stored: Callable[[Mapping[str, str], str], Stored]  # of fields, what lies behind; the path is for errors
+    data_file: Callable[[Mapping[str, str]], str]  # of fields, the name of the file with the data; empty if they follow
+
+    def fields_alone(self, header: bytes) -> dict[str, str]:
+        """Return the fields of a header that may be without its end."""
+        return self.fields_of(header + self.end)[0]
+
+    def with_data(self, header: bytes, data: bytes) -> bytes:
+        """Put data behind a header that names another file."""
+        return header.rstrip() + self.end + data
+
+    def decode(self, data: bytes, path: str, role: Role) -> Decoded:
+        """Decode a file whose data follow the header."""
+        fields, at = self.fields_of(data)
+        return _decoded_volume(self.stored(fields, path), memoryview(data)[at:], path, role)
+
+    def header(self, file: BinaryIO, _role: Role) -> Header:
+        """Read what the header announces."""
+        stored = self.stored(self.fields_alone(file.read(self.longest)), "")
+        return Header(dtype=stored.dtype.name, geometry=stored.geometry).of_shape(stored.shape)
+
+
+def _decoded_volume(stored: Stored, data: bytes | memoryview, path: str, role: Role) -> Decoded:
     """Decode the data behind a header."""
     if stored.packed:
         content: bytes | memoryview = _inflated(data, stored.size, path, _PACKED)

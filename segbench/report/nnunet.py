@@ -17,6 +17,7 @@ from segbench.aggregator.result import Result
 from segbench.aggregator.writing import write_file
 from segbench.core.errors import ArgumentError, SegbenchError
 from segbench.core.messages import Message, Setting
+from segbench.core.operating_point import f_of, iou_of
 from segbench.core.settings import as_path
 from segbench.inputs.class_regions import ClassLabel, labels_of
 from segbench.protocols.labels.settings import Labels
@@ -111,13 +112,12 @@ def _metrics(counts: Any, row: int) -> dict[str, float]:  # noqa: ANN401  `Label
     """Return the metrics of a class in a case."""
     tp, truth, predicted = (int(pixels[row]) for pixels in counts.by_class)
     fp, fn = predicted - tp, truth - tp
-    held = tp + fp + fn
     return {
-        "Dice": 2 * tp / (2 * tp + fp + fn) if held else math.nan,
+        "Dice": f_of(tp, fp, truth),
         "FN": fn,
         "FP": fp,
-        "IoU": tp / held if held else math.nan,
-        "TN": counts.pixels - held,
+        "IoU": iou_of(tp, fp, truth),
+        "TN": counts.pixels - (tp + fp + fn),
         "TP": tp,
         "n_pred": predicted,
         "n_ref": truth,

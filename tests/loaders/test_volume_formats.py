@@ -18,7 +18,7 @@ from volumes_written import SPACING, affine_of, labels_drawn, nifti_with, packed
 
 from segbench.core.errors import DataError
 from segbench.loaders.images import decode, read_header
-from segbench.loaders.reading import read_file
+from segbench.loaders.reading import contents_of
 from segbench.loaders.source import OF_VOLUMES, LocalFile
 from segbench.loaders.volumes import MAX_VOXELS
 
@@ -30,7 +30,8 @@ NIBABEL = Path(nibabel.__file__).parent / "tests" / "data"
 
 
 def read(path, role="label map", **options):
-    return decode(read_file(LocalFile(path)), LocalFile(path), role=role, **options)
+    file = LocalFile(path)
+    return decode(contents_of([file])[file], file, role=role, **options)
 
 
 def decoded(content, name="a.nii.gz", role="label map"):
@@ -440,9 +441,10 @@ class TestDetached:
 
     def test_digests_are_those_of_both_files(self, tmp_path):
         header = self.write(tmp_path / "f", content=LABELS.tobytes())
-        before = read_file(LocalFile(header))
+        file = LocalFile(header)
+        before = contents_of([file])
         (tmp_path / "f" / "a.raw").write_bytes(LABELS[::-1].tobytes())
-        assert read_file(LocalFile(header)) != before
+        assert contents_of([file]) != before
 
     def test_a_header_of_huge_data(self, tmp_path):
         (tmp_path / "a.mhd").write_bytes(metaimage(data=b"", DimSize="10000 10000 10000", ElementDataFile="a.raw"))

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from segbench import (
     ArgumentError,
     Boundaries,
     Classes,
+    Contours,
     DataError,
     Labels,
     Pixels,
@@ -242,6 +244,17 @@ class TestGrids:
             raise first_failure(result)
         assert first_failure(result).kind in ("wrong-spacing", "sheared")
         assert evaluated(truths, path, tmp_path, repairs=SHAPE).counts["case_0"] == count(CASES[0], PREDICTED[0], THREE)
+
+    def test_a_spacing_that_is_given_takes_the_place_of_one_that_cannot_be_relied_on(self, truths, tmp_path):
+        path = tmp_path / "a.nii.gz"
+        path.write_bytes(nifti_with(PREDICTED[0], srow_x=(0.7, 0.02, 0, 0)))
+        contours = Contours(classes=3)
+        failure = first_failure(evaluated(truths, path, tmp_path, protocol=contours))
+        with refused("sheared", settings={"spacing": None}):
+            raise failure
+        given = replace(contours, spacing=SPACING)
+        alone = count(CASES[0], PREDICTED[0], replace(given, surface="voxels"))
+        assert evaluated(truths, path, tmp_path, protocol=given, repairs=SHAPE).counts["case_0"] == alone
 
     @given(st.data())
     def test_axes_permuted_and_flipped_together_change_nothing(self, tmp_path_factory, data):

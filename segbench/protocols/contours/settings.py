@@ -42,11 +42,13 @@ from segbench.inputs.label_rules import MANY_LEVELS, Positive
 from segbench.inputs.numbered_objects import SequenceObjects, sequence_of
 from segbench.inputs.spacing import (
     HEADER,
+    Lookup,
     Sizes,
-    SizesOfImages,
-    by_image,
+    Spacing,
+    as_lookup,
     exact,
     read_spacing,
+    reading_for,
     sizes_of,
     spacing_text,
     typed_spacing,
@@ -263,6 +265,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
         set_fields(self, spacing=read_spacing(self.spacing), nsd=_tolerances(self.nsd), empty=_empty(self.empty))
         self._refuse_pairs()
         take_settings(self)
+        set_fields(self, reads=reading_for(self.reads, cast("Spacing", self.spacing)))
         if self._of_classes:
             labels, names = cast("Sequence[ClassLabel]", self.classes), cast("Sequence[str]", self.names)
             set_fields(self, background=read_background(self.background, labels, names))
@@ -481,7 +484,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
                 "surface": str(self.surface),
                 "hd95": str(self.hd95),
                 "empty": self.empty if isinstance(self.empty, str) else written(self.empty),
-                "spacing": spacing_text(self._spacing),
+                "spacing": spacing_text(cast("Spacing", self.spacing)),
                 "nsd": written(cast("tuple[float, ...]", self.nsd)) or "none",
             }
         if self._kind == _MASKS:
@@ -596,18 +599,10 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
     def refuse_unfit(self, sample: Sample) -> None:
         sizes_of(self._spacing_by_image, sample, 3 if sample.volume else 2)
 
-    @property
-    def _spacing(self) -> float | Sizes | SizesOfImages | str:
-        """The spacing, as it is read."""
-        return cast("float | Sizes | SizesOfImages | str", self.spacing)
-
     @cached_property
-    def _spacing_by_image(self) -> float | Sizes | Mapping[str, Sizes] | str:
+    def _spacing_by_image(self) -> Lookup:
         """The spacing; of each image by its name where they differ."""
-        spacing = self._spacing
-        if isinstance(spacing, tuple) and isinstance(spacing[0], tuple):
-            return by_image(spacing)
-        return spacing
+        return as_lookup(cast("Spacing", self.spacing))
 
     def _surface_of(self, sample: Sample, dimensions: int) -> Surface:
         """Return the surface of an image of so many dimensions."""

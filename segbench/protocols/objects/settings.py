@@ -42,7 +42,7 @@ from segbench.inputs.label_rules import Positive
 from segbench.inputs.numbered_objects import NO_LABEL_MAP, NumberedObjects
 from segbench.inputs.object_kinds import COMPONENTS, INSTANCES, PANOPTIC, Kind
 from segbench.inputs.panoptic_maps import PanopticMaps
-from segbench.inputs.spacing import HEADER, by_image, read_spacing, sizes_of, spacing_text, typed_spacing
+from segbench.inputs.spacing import HEADER, as_lookup, read_spacing, reading_for, sizes_of, spacing_text, typed_spacing
 from segbench.loaders.reading import MASKS
 from segbench.protocols.one_class import OneClass, divided_by_class
 from segbench.protocols.registry import protocols
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from segbench.core.metric import Summary
     from segbench.core.pictures import Pictures
     from segbench.core.table import Table
-    from segbench.inputs.spacing import Sizes, Spacing
+    from segbench.inputs.spacing import Lookup, Sizes, Spacing
     from segbench.protocols.objects.counts import ObjectCounts
 
 _MOST_PIXELS = 2**30
@@ -240,6 +240,7 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
                 )
         self._settle_sizes()
         take_settings(self)
+        set_fields(self, reads=reading_for(self.reads, cast("Spacing", self.spacing)))
 
     def _settle_sizes(self) -> None:
         """Read what touches, which objects are left out as they are too small, and in which unit."""
@@ -302,12 +303,6 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
             return ""
         return VOXELS if self.spacing == 1 else "mm"
 
-    def _reading(self, reads: Reading) -> Reading:
-        """Say whose spacing is measured with."""
-        if self.spacing == 1:
-            return reads
-        return replace(reads, spacing="header" if self.spacing == HEADER else "given")
-
     @cached_property
     def inputs(self) -> PanopticMaps | NumberedObjects | CutMasks:
         """What objects are in files."""
@@ -315,13 +310,13 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         if self.kind == PANOPTIC:
             inputs = inputs_of(PanopticMaps, self)
         elif self.kind == INSTANCES:
-            inputs = inputs_of(NumberedObjects, self, void=self.void or (), reads=self._reading(INSTANCE_MAPS))
+            inputs = inputs_of(NumberedObjects, self, void=self.void or (), reads=INSTANCE_MAPS)
         else:
             inputs = inputs_of(
                 CutMasks,
                 self,
                 void=self.void or (),
-                reads=self._reading(INSTANCE_MAPS if self.at is None else MASKS),
+                reads=INSTANCE_MAPS if self.at is None else MASKS,
                 no_volumes=NO_LABEL_MAP,
                 of_labels=_name_instances,
                 above=True,
@@ -540,12 +535,9 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         return (cast("float", self.spacing),) * dimensions if sizes is None else sizes
 
     @cached_property
-    def _spacing_by_image(self) -> float | Sizes | Mapping[str, Sizes] | str:
+    def _spacing_by_image(self) -> Lookup:
         """The spacing; of each image by its name where they differ."""
-        spacing = cast("Spacing", self.spacing)
-        if isinstance(spacing, tuple) and isinstance(spacing[0], tuple):
-            return by_image(spacing)
-        return spacing
+        return as_lookup(cast("Spacing", self.spacing))
 
     def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:
         """Outline what is found at the lowest threshold of IoU, at .5 of components, and what is missed or false."""
