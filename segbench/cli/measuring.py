@@ -192,12 +192,12 @@ def _counted_again(result: Result, field: Field[Any], text: Any, path: Path) -> 
         "count-again",
         "the runs of {path} need counting again: {command}",
         path=str(path),
-        command=_command_of(rules),
+        command=_command_of(rules, field.name),
     )
 
 
-def _command_of(rules: Protocol) -> str:
-    """Write the command that counts as a protocol does: its settings of counting that are not the defaults."""
+def _command_of(rules: Protocol, asked: str) -> str:
+    """Write the command that counts as a protocol does: with what is asked for, and settings of counting."""
     kind = type(rules)
     options = options_of(kind)
     plain = kind(**{options[name].name: getattr(rules, options[name].name) for name in required(kind)})
@@ -205,7 +205,7 @@ def _command_of(rules: Protocol) -> str:
     for field in options.values():
         value = getattr(rules, field.name)
         differs = field.default is MISSING or value != getattr(plain, field.name)
-        if differs and field.name not in rules.measuring_settings():
+        if differs and (field.name == asked or field.name not in rules.measuring_settings()):
             words.append(_option_text(rules, field, value))
     return " ".join(words)
 

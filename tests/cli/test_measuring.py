@@ -122,6 +122,12 @@ def test_thresholds_of_objects_are_needed(segbench, maps, tmp_path):
     insist(answer.error, "wrong-option", option="--iou", typed="none")
 
 
+def test_counting_again_by_one_number_names_the_spacing(segbench, soft, contours):
+    ran(segbench("contours", *soft[:2], "-o", contours, "--at", "0.5", "--spacing", "0.5x0.7"))
+    answer = ran(segbench("show", contours, "--only", "spacing:0.5x0.7", "--spacing", "0.7"), code=2)
+    insist(answer.error, "count-again", command="segbench contours GT PRED --spacing 0.7 --at 0.5")
+
+
 def test_what_decides_counts_needs_counting_again_by_a_command_that_works(segbench, soft, contours, tmp_path):
     ran(segbench("contours", *soft[:2], "-o", contours, "--at", "0.5", "--nsd", "1", "--positive", "255"))
     answer = ran(segbench("show", contours, "--only", "positive:255", "--at", "0.4"), code=2)
