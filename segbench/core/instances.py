@@ -1,0 +1,47 @@
+"""The instances of one image: masks that may overlap, with classes, and of predictions scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from segbench.core.arrays import BoolArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Instances:
+    """The N instances of one side of an image, in the order of their file.
+
+    A mask is a list of lengths of runs, as in COCO's uncompressed RLE: the image is scanned column by column, the first
+    run is background, and runs alternate. Readers have checked that the runs of each mask add up to the image.
+
+    Parameters
+    ----------
+    size : tuple of int
+        Height and width of the image.
+    runs : array of int, shape (R,)
+        The lengths of the runs of all masks, one mask after the other.
+    ends : array of int, shape (N,)
+        Where the runs of each mask end in `runs`.
+    classes : array of int, shape (N,)
+        Ids of categories, as in the file.
+    scores : array of float64, shape (N,), optional
+        Confidences of any range; None of ground truth.
+    crowds : array of bool, shape (N,)
+        True where a mask is of several objects that nobody told apart; false of predictions.
+    areas : array of float64, shape (N,)
+        Areas as the file states them, in pixels; NaN where it states none.
+    boxes : array of float64, shape (N, 4)
+        x, y, width and height as the file states them, in pixels; NaN where it states none.
+    """
+
+    size: tuple[int, int]
+    runs: IntArray
+    ends: IntArray
+    classes: IntArray
+    scores: FloatArray | None
+    crowds: BoolArray
+    areas: FloatArray
+    boxes: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.ends)
