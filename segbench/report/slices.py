@@ -34,9 +34,9 @@ class Plane(NamedTuple):
 
     name: str
     axis: int
-    index: int
-    number: int
-    """How many slices there are along the axis."""
+    at: int
+    shape: tuple[int, ...]
+    """The shape of the volume."""
     axes: tuple[int, int]
     """The axes of the array that go down and across."""
     falling: tuple[bool, bool]
@@ -44,13 +44,18 @@ class Plane(NamedTuple):
     spacing: tuple[float, float]
 
     @property
+    def number(self) -> int:
+        """How many slices there are along the axis."""
+        return self.shape[self.axis]
+
+    @property
     def title(self) -> str:
         """The slice in words; it counts from 0, as arrays do."""
-        return f"{self.name} slice {self.index} of 0 to {self.number - 1}"
+        return f"{self.name} slice {self.at} of 0 to {self.number - 1}"
 
     def cut(self, volume: NDArray[Any]) -> NDArray[Any]:
         """Cut a volume: an array (height, width) whose pixels are square, as large as the finer of both spacings."""
-        picture = np.take(volume, self.index, axis=self.axis)
+        picture = np.take(volume, self.at, axis=self.axis)
         if self.axes[0] > self.axes[1]:
             picture = picture.T
         picture = picture[tuple(slice(None, None, -1 if falls else 1) for falls in self.falling)]
@@ -85,7 +90,7 @@ def plane_at(
         NAMES[kind],
         axis,
         int(at[axis]),
-        shape[axis],
+        tuple(shape),
         axes,
         (steps[down] == 1, steps[across] == 1),
         (sizes[axes[0]], sizes[axes[1]]),
@@ -101,7 +106,7 @@ def axial_plane_of_most_errors(
     for shown in (np.isin(states, WRONG), ~np.isin(states, (State.NOTHING, State.IGNORED))):
         voxels = shown.sum(axis=across)
         if voxels.any():
-            return middle._replace(index=int(voxels.argmax()))
+            return middle._replace(at=int(voxels.argmax()))
     return middle
 
 

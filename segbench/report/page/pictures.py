@@ -30,7 +30,7 @@ from segbench.loaders.decoded import MAX_PIXELS, size
 from segbench.loaders.images import decode
 from segbench.loaders.listing import SampleFiles, list_place
 from segbench.loaders.raster import PILLOW_NAMES
-from segbench.loaders.source import Source, read_bytes, shown
+from segbench.loaders.source import METAIMAGE, NIFTI, NRRD, Source, extension_of, read_bytes, shown
 from segbench.protocols.states import State, states_of_labels
 from segbench.report.overlays import PALETTE
 from segbench.report.slices import Plane, axial_plane_of_most_errors
@@ -115,12 +115,9 @@ def draw(task: Task) -> tuple[str, dict[str, Any]]:
 
 def _photographed_slices(pixels: Levels, planes: Sequence[Plane], task: Task) -> dict[str, Any]:
     """Return the photographs of the slices of a volume, on the same grid as its labels."""
-    fits = planes and all(
-        pixels.shape[axis] == extent for plane in planes for axis, extent in ((plane.axis, plane.number),)
-    )
-    if not fits:
+    if not planes or pixels.shape != planes[0].shape:
         return {"noPhoto": "the photograph is a volume of another shape"}
-    kept = sorted(planes, key=lambda plane: plane.index)
+    kept = sorted(planes, key=lambda plane: plane.at)
     cuts = [plane.cut(pixels) for plane in kept]
     photos, shown = [photograph(cut, task.longest) for cut in cuts], kept.index(planes[0])
     fields: dict[str, Any] = {"photos": photos, "photo": photos[shown]}
@@ -145,8 +142,8 @@ def _method(method: MethodOnImage, task: Task, panel: dict[str, Any]) -> dict[st
     states = states_at(pictures, method.start)
     if not panel["planes"]:
         panel["planes"] += planes_kept(states, sample)
-    chosen, kept = panel["planes"][0], sorted(panel["planes"], key=lambda plane: plane.index)
-    if states.shape[chosen.axis] != chosen.number:
+    chosen, kept = panel["planes"][0], sorted(panel["planes"], key=lambda plane: plane.at)
+    if states.shape != chosen.shape:
         return {"problem": "its volume has another shape than that of the first method"}
     fields["slices"] = [
         _one_picture(cut_pictures(pictures, plane), method, task, panel)
@@ -177,25 +174,26 @@ def planes_kept(states: Levels, sample: Sample) -> list[Plane]:
     chosen = axial_plane_of_most_errors(states, sample.spacing, sample.affine)
     across = tuple(axis for axis in range(3) if axis != chosen.axis)
     seen = np.flatnonzero(((states != State.NOTHING) & (states != State.IGNORED)).any(axis=across))
-    ends = (seen[0], seen[-1]) if seen.size else (chosen.index, chosen.index)
+    ends = (int(seen[0]), int(seen[-1])) if seen.size else (chosen.at, chosen.at)
     spread = np.unique(np.rint(np.linspace(*ends, MOST_SLICES - 1)).astype(int)).tolist()
-    return [chosen, *(chosen._replace(index=index) for index in spread if index != chosen.index)]
+    return [chosen, *(chosen._replace(at=at) for at in spread if at != chosen.at)]
 
 
 def cut_pictures(pictures: Pictures, plane: Plane) -> Pictures:
     """Return the pictures of a slice of a volume."""
-    optional = {
-        name: plane.cut(array)
-        for name in ("reached", "soft", "classes")
-        if (array := getattr(pictures, name)) is not None
-    }
+
+    def cut(volume: Levels | None) -> Levels | None:
+        return None if volume is None else plane.cut(volume)
+
     return replace(
         pictures,
         truth=plane.cut(pictures.truth),
         truth_ranks=plane.cut(pictures.truth_ranks),
+        reached=cut(pictures.reached),
+        soft=cut(pictures.soft),
+        classes=cut(pictures.classes),
         states=[plane.cut(states) for states in pictures.states],
         outlines=[plane.cut(edges) for edges in pictures.outlines],
-        **optional,
     )
 
 
@@ -314,7 +312,9 @@ def read_photograph(path: Source) -> Levels:
     data = read_bytes(path)
     form = PILLOW_NAMES.get(path.suffix.lower())
     if form is None:
-        decoded = decode(data, path, role="prediction")
+        # CT has negative numbers, which scores may not have.
+        is_volume = extension_of(path.name) in (*NIFTI, *METAIMAGE, *NRRD)
+        decoded = decode(data, path, role="ground truth" if is_volume else "prediction")
         return _as_grey(decoded.array) if decoded.volume or decoded.geometry else _as_bytes(decoded.array)
     from PIL import Image
 
