@@ -24,7 +24,7 @@ function following(section) {
     paint(canvas, states, tints(alphas, table.classList.contains("thin") || !find(".photo", thumb)));
     thumb.classList.add("followed");
     const [name, values] = ranking(method);
-    if (name) find(".metric", thumb).textContent = `${name} ${written(values[at])}`;
+    if (name) find("small:not(.slice)", thumb).textContent = `${name} ${written(values[at])}`;
   }
 
   // While the gallery is out of sight, a strip at the bottom shows its pictures of the method chosen.
