@@ -139,12 +139,12 @@ def slices_of_errors(
     >>> slices_of_errors(states, (2.5, 1, 1))[1].cut(states).shape
     (10, 8)
     """
-    at = largest_error(states, spacing)
-    if at is None:
+    voxel = largest_error(states, spacing)
+    if voxel is None:
         seen = box_of(~np.isin(states, (State.NOTHING, State.IGNORED)))
         whole = zip(seen, states.shape, strict=True)
-        at = tuple((part.start + part.stop) // 2 if part.stop else extent // 2 for part, extent in whole)
-    axial, coronal, sagittal = (plane_at(states.shape, at, kind, spacing, affine) for kind in range(3))
+        voxel = tuple((part.start + part.stop) // 2 if part.stop else extent // 2 for part, extent in whole)
+    axial, coronal, sagittal = (plane_at(states.shape, voxel, kind, spacing, affine) for kind in range(3))
     return axial, coronal, sagittal, axial_plane_of_most_errors(states, spacing, affine)
 
 
@@ -164,9 +164,9 @@ def largest_error(states: NDArray[np.uint8], spacing: Sequence[float] | None = N
         if not wrong.any():
             continue
         others = (inside != State.NOTHING) & (inside != State.IGNORED) & ~wrong
-        distance, at = _farthest(wrong, others if others.any() else ~wrong, sizes)
+        distance, voxel = _farthest(wrong, others if others.any() else ~wrong, sizes)
         if distance > farthest:
-            farthest, largest = distance, tuple(part.start + int(place) for part, place in zip(box, at, strict=True))
+            farthest, largest = distance, tuple(part.start + index for part, index in zip(box, voxel, strict=True))
     return largest
 
 
@@ -182,9 +182,9 @@ def _farthest(wrong: BoolArray, others: BoolArray, sizes: NDArray[np.float64]) -
     distances = distance_transform_edt(~_any_of_blocks(others, side), sampling=side * sizes)
     distances[~_any_of_blocks(wrong, side)] = -1
     block = np.unravel_index(int(distances.argmax()), distances.shape)
-    first = [side * int(place) for place in block]
+    first = [side * int(index) for index in block]
     in_block = np.argwhere(wrong[tuple(slice(start, start + side) for start in first)])[0]
-    return float(distances[block]), tuple(int(start + place) for start, place in zip(first, in_block, strict=True))
+    return float(distances[block]), tuple(int(start + index) for start, index in zip(first, in_block, strict=True))
 
 
 def _any_of_blocks(mask: BoolArray, side: int) -> BoolArray:

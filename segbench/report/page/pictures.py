@@ -176,7 +176,7 @@ def planes_kept(states: Levels, sample: Sample) -> list[Plane]:
     seen = np.flatnonzero(((states != State.NOTHING) & (states != State.IGNORED)).any(axis=across))
     ends = (int(seen[0]), int(seen[-1])) if seen.size else (chosen.at, chosen.at)
     spread = np.unique(np.rint(np.linspace(*ends, MOST_SLICES - 1)).astype(int)).tolist()
-    return [chosen, *(chosen._replace(at=at) for at in spread if at != chosen.at)]
+    return [chosen, *(chosen._replace(at=number) for number in spread if number != chosen.at)]
 
 
 def cut_pictures(pictures: Pictures, plane: Plane) -> Pictures:
@@ -301,10 +301,10 @@ def _base64(image: Image.Image, form: str, **options: object) -> str:
 
 def photographs(folder: str) -> dict[str, Source]:
     """Find the photograph of each image in a folder or an archive: its name, with any extension."""
-    found = {shown(unicodedata.normalize("NFC", photo.stem)): photo.source for photo in list_place(folder).entries}
+    by_name = {shown(unicodedata.normalize("NFC", photo.stem)): photo.source for photo in list_place(folder).entries}
     # nnU-Net calls the first channel of a case NAME_0000.
-    channels = {name.removesuffix(_CHANNEL): path for name, path in found.items() if name.endswith(_CHANNEL)}
-    return channels | found
+    channels = {name.removesuffix(_CHANNEL): path for name, path in by_name.items() if name.endswith(_CHANNEL)}
+    return channels | by_name
 
 
 def read_photograph(path: Source) -> Levels:
