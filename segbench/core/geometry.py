@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import permutations, product
 from typing import TYPE_CHECKING
 
 from segbench.core.messages import NOTHING, Message
@@ -85,6 +85,21 @@ def corners_apart(geometry: Geometry, other: Geometry, shape: Sequence[int]) -> 
 
     apart = geometry.corners(shape) - other.corners(shape)
     return float(np.sqrt((apart**2).sum(axis=1)).max())
+
+
+def orientation_of(affine: Affine) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return which axis of an array lies closest to z, y and x of a patient, and whether it rises (1) or falls (-1)."""
+    import numpy as np
+
+    columns = np.array(affine, np.float64)[:, :3]
+    directions = columns / np.sqrt((columns**2).sum(axis=0))  # rows are x, y and z
+
+    def closeness(order: tuple[int, ...]) -> float:
+        return sum(abs(float(directions[row, axis])) for row, axis in zip((2, 1, 0), order, strict=True))
+
+    order = max(permutations(range(3)), key=closeness)
+    steps = tuple(1 if directions[row, axis] >= 0 else -1 for row, axis in zip((2, 1, 0), order, strict=True))
+    return order, steps
 
 
 def _spacing_fault(spacing: Sequence[float], affine: Affine | None) -> Message:

@@ -38,6 +38,13 @@ OF_MASKS: Mapping[int, str] = {
 """What legends call the states of pixels that are positive or not."""
 
 
+def seen_in(states: NDArray[np.uint8]) -> BoolArray:
+    """Mark the pixels of which a picture shows something: they count, and are positive or predicted so."""
+    import numpy as np
+
+    return np.isin(states, (State.NOTHING, State.IGNORED), invert=True)
+
+
 def states_of_labels(labels: BoolArray, predicted: BoolArray, valid: BoolArray | None = None) -> NDArray[np.uint8]:
     """Return the state of each pixel of a mask: true, false, missed or, where not `valid`, left out."""
     import numpy as np

@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, IntArray
-from segbench.core.geometry import Affine
+from segbench.core.geometry import Affine, orientation_of
 from segbench.imaging.components import box_of
-from segbench.protocols.centerlines.volumes import orientation_of
-from segbench.protocols.states import State
+from segbench.protocols.states import State, seen_in
 
 AXIAL, CORONAL, SAGITTAL = range(3)
 NAMES = ("axial", "coronal", "sagittal")
@@ -103,7 +102,7 @@ def axial_plane_of_most_errors(
     """Return the axial plane with most wrong voxels, the first of equals; without any the one with most to see."""
     middle = plane_at(states.shape, [extent // 2 for extent in states.shape], AXIAL, spacing, affine)
     across = tuple(axis for axis in range(3) if axis != middle.axis)
-    for shown in (np.isin(states, WRONG), ~np.isin(states, (State.NOTHING, State.IGNORED))):
+    for shown in (np.isin(states, WRONG), seen_in(states)):
         voxels = shown.sum(axis=across)
         if voxels.any():
             return middle._replace(at=int(voxels.argmax()))
@@ -141,7 +140,7 @@ def slices_of_errors(
     """
     voxel = largest_error(states, spacing)
     if voxel is None:
-        seen = box_of(~np.isin(states, (State.NOTHING, State.IGNORED)))
+        seen = box_of(seen_in(states))
         whole = zip(seen, states.shape, strict=True)
         voxel = tuple((part.start + part.stop) // 2 if part.stop else extent // 2 for part, extent in whole)
     axial, coronal, sagittal = (plane_at(states.shape, voxel, kind, spacing, affine) for kind in range(3))
@@ -155,7 +154,7 @@ def largest_error(states: NDArray[np.uint8], spacing: Sequence[float] | None = N
     from any that was found or is false: of masks, the voxel at their Hausdorff distance. Where there are no such
     voxels, as of label maps, it is the wrong voxel that lies deepest among wrong ones.
     """
-    seen = np.isin(states, (State.NOTHING, State.IGNORED), invert=True)
+    seen = seen_in(states)
     box = tuple(slice(max(0, part.start - 1), part.stop + 1) for part in box_of(seen))
     inside, sizes = states[box], np.ones(3) if spacing is None else np.array(spacing, np.float64)
     farthest, largest = -1.0, None
@@ -163,7 +162,7 @@ def largest_error(states: NDArray[np.uint8], spacing: Sequence[float] | None = N
         wrong = inside == state
         if not wrong.any():
             continue
-        others = (inside != State.NOTHING) & (inside != State.IGNORED) & ~wrong
+        others = seen[box] & ~wrong
         distance, voxel = _farthest(wrong, others if others.any() else ~wrong, sizes)
         if distance > farthest:
             farthest, largest = distance, tuple(part.start + index for part, index in zip(box, voxel, strict=True))

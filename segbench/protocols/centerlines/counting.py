@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.compiling import compiled, root_of
+from segbench.core.geometry import Affine
 from segbench.protocols.centerlines.counts import ERRORS, ERRORS_OF_VOLUMES, CenterlineCounts
 from segbench.protocols.centerlines.skeletons import skeleton_of
-from segbench.protocols.centerlines.volumes import Affine, skeleton_of_volume, topology_of_volume
+from segbench.protocols.centerlines.volumes import skeleton_of_volume, topology_of_volume
 
 PATCH_SIDE = 64
 """How many pixels wide and high a patch is."""

@@ -7,21 +7,19 @@ axis. Others are taken as they are stored.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
-from itertools import permutations, product
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, IntArray
 from segbench.core.compiling import compiled
+from segbench.core.geometry import Affine, orientation_of
 from segbench.imaging.components import box_of, count_components
 from segbench.inputs.cut_masks import CONNECTIVITY_OF_VOLUMES
 
 ByteArray = NDArray[np.uint8]
-Affine = Sequence[Sequence[float]]
-"""As in `segbench.core.geometry`."""
 
 
 def skeleton_of_volume(mask: BoolArray, affine: Affine | None) -> BoolArray:
@@ -38,19 +36,6 @@ def skeleton_of_volume(mask: BoolArray, affine: Affine | None) -> BoolArray:
     upright = lines.astype(np.bool_)[tuple(slice(None, None, step) for step in steps)]
     skeleton[box] = np.transpose(upright, np.argsort(order))
     return skeleton
-
-
-def orientation_of(affine: Affine) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return which axis of an array lies closest to z, y and x of a patient, and whether it rises (1) or falls (-1)."""
-    columns = np.array(affine, np.float64)[:, :3]
-    directions = columns / np.sqrt((columns**2).sum(axis=0))  # rows are x, y and z
-
-    def closeness(order: tuple[int, ...]) -> float:
-        return sum(abs(float(directions[row, axis])) for row, axis in zip((2, 1, 0), order, strict=True))
-
-    order = max(permutations(range(3)), key=closeness)
-    steps = tuple(1 if directions[row, axis] >= 0 else -1 for row, axis in zip((2, 1, 0), order, strict=True))
-    return order, steps
 
 
 def betti_numbers_of_volume(mask: BoolArray, neighbours: int) -> tuple[int, int, int]:

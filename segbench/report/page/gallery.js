@@ -63,7 +63,7 @@ function following(section) {
     slider.setAttribute("aria-label", `Slice of ${panel.name}`);
     slider.addEventListener("input", () => {
       chooseSlice(panel, Number(slider.value));
-      const photo = find(`.photo`, row);
+      const photo = find(".photo", row);
       if (photo && panel.photo) find(photo.getAttribute("href")).setAttribute("href", `data:image/webp;base64,${panel.photo}`);
       for (const thumb of thumbs) paintThumb(thumb, shownAt.get(thumb) ?? null);
     });

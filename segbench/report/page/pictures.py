@@ -14,7 +14,7 @@ import math
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,7 +31,7 @@ from segbench.loaders.images import decode
 from segbench.loaders.listing import SampleFiles, list_place
 from segbench.loaders.raster import PILLOW_NAMES
 from segbench.loaders.source import METAIMAGE, NIFTI, NRRD, Source, extension_of, read_bytes, shown
-from segbench.protocols.states import State, states_of_labels
+from segbench.protocols.states import State, seen_in, states_of_labels
 from segbench.report.overlays import PALETTE
 from segbench.report.slices import Plane, axial_plane_of_most_errors
 
@@ -96,14 +96,14 @@ def with_one_image(result: Result, name: str) -> Result:
 
 def draw(task: Task) -> tuple[str, dict[str, Any]]:
     """Draw an image; what cannot be drawn is said instead."""
-    panel: dict[str, Any] = {"name": task.name, "truths": [], "planes": []}
+    panel: dict[str, Any] = {"name": task.name, "truths": [], "kept": None}
     panel["methods"] = [_method(method, task, panel) for method in task.methods]
-    planes = panel.pop("planes")
+    kept: KeptSlices | None = panel.pop("kept")
     if task.photo:
         try:
             pixels = read_photograph(task.photo)
-            if pixels.ndim == 3 and (planes or pixels.shape[2] != _COLOURS):
-                return task.name, panel | _photographed_slices(pixels, planes, task)
+            if pixels.ndim == 3 and (kept or pixels.shape[2] != _COLOURS):
+                return task.name, panel | _photographed_slices(pixels, kept, task)
         except SegbenchError as error:
             panel["noPhoto"] = error.written("options")
         else:
@@ -113,15 +113,14 @@ def draw(task: Task) -> tuple[str, dict[str, Any]]:
     return task.name, panel
 
 
-def _photographed_slices(pixels: Levels, planes: Sequence[Plane], task: Task) -> dict[str, Any]:
-    """Return the photographs of the slices of a volume, on the same grid as its labels."""
-    if not planes or pixels.shape != planes[0].shape:
+def _photographed_slices(pixels: Levels, kept: KeptSlices | None, task: Task) -> dict[str, Any]:
+    """Return the photographs of the slices of a volume, whose voxels are taken to be those of its labels."""
+    if kept is None or pixels.shape != kept.planes[0].shape:
         return {"noPhoto": "the photograph is a volume of another shape"}
-    kept = sorted(planes, key=lambda plane: plane.at)
-    cuts = [plane.cut(pixels) for plane in kept]
-    photos, shown = [photograph(cut, task.longest) for cut in cuts], kept.index(planes[0])
-    fields: dict[str, Any] = {"photos": photos, "photo": photos[shown]}
-    return fields | ({"backdrop": photograph(cuts[shown], THUMBNAIL)} if task.in_gallery else {})
+    cuts = [plane.cut(pixels) for plane in kept.planes]
+    photos = [photograph(cut, task.longest) for cut in cuts]
+    fields: dict[str, Any] = {"photos": photos, "photo": photos[kept.shown]}
+    return fields | ({"backdrop": photograph(cuts[kept.shown], THUMBNAIL)} if task.in_gallery else {})
 
 
 def _method(method: MethodOnImage, task: Task, panel: dict[str, Any]) -> dict[str, Any]:
@@ -140,19 +139,17 @@ def _method(method: MethodOnImage, task: Task, panel: dict[str, Any]) -> dict[st
     if not sample.volume:
         return fields | _one_picture(pictures, method, task, panel)
     states = states_at(pictures, method.start)
-    if not panel["planes"]:
-        panel["planes"] += planes_kept(states, sample)
-    chosen, kept = panel["planes"][0], sorted(panel["planes"], key=lambda plane: plane.at)
-    if states.shape != chosen.shape:
+    kept: KeptSlices = panel["kept"] or slices_kept(states, sample)
+    panel["kept"] = kept
+    if states.shape != kept.planes[0].shape:
         return {"problem": "its volume has another shape than that of the first method"}
     fields["slices"] = [
         _one_picture(cut_pictures(pictures, plane), method, task, panel)
-        | {"slice": f"{plane.title}, {len(kept)} of {plane.number} are kept"}
-        for plane in kept
+        | {"slice": f"{plane.title}, {len(kept.planes)} of {plane.number} are kept"}
+        for plane in kept.planes
     ]
-    fields["slice_shown"] = kept.index(chosen)
-    shown = fields["slices"][fields["slice_shown"]]
-    return fields | shown
+    fields["slice_shown"] = kept.shown
+    return fields | fields["slices"][kept.shown]
 
 
 def _one_picture(pictures: Pictures, method: MethodOnImage, task: Task, panel: dict[str, Any]) -> dict[str, Any]:
@@ -169,14 +166,22 @@ def _one_picture(pictures: Pictures, method: MethodOnImage, task: Task, panel: d
     return fields
 
 
-def planes_kept(states: Levels, sample: Sample) -> list[Plane]:
+class KeptSlices(NamedTuple):
+    """The slices of a volume that the page keeps, from the first to the last, and which of them it shows first."""
+
+    planes: Sequence[Plane]
+    shown: int
+
+
+def slices_kept(states: Levels, sample: Sample) -> KeptSlices:
     """Return the axial slice with most errors, and up to `MOST_SLICES` - 1 others spread over what there is to see."""
     chosen = axial_plane_of_most_errors(states, sample.spacing, sample.affine)
     across = tuple(axis for axis in range(3) if axis != chosen.axis)
-    seen = np.flatnonzero(((states != State.NOTHING) & (states != State.IGNORED)).any(axis=across))
+    seen = np.flatnonzero(seen_in(states).any(axis=across))
     ends = (int(seen[0]), int(seen[-1])) if seen.size else (chosen.at, chosen.at)
-    spread = np.unique(np.rint(np.linspace(*ends, MOST_SLICES - 1)).astype(int)).tolist()
-    return [chosen, *(chosen._replace(at=number) for number in spread if number != chosen.at)]
+    spread = np.rint(np.linspace(*ends, MOST_SLICES - 1)).astype(int)
+    numbers = np.union1d(spread, [chosen.at]).tolist()
+    return KeptSlices([chosen._replace(at=number) for number in numbers], numbers.index(chosen.at))
 
 
 def cut_pictures(pictures: Pictures, plane: Plane) -> Pictures:
@@ -213,7 +218,7 @@ def _thumbnail(pictures: Pictures, at: int, photo: Source | None) -> dict[str, A
         counts = pictures.counts
         tp, fp, positives = counts["tp"][at], counts["fp"][at], counts["positives"]
         metrics = {"F": 2 * tp / (positives + tp + fp) if positives else math.nan}
-    share = float(np.isin(states, (State.NOTHING, State.IGNORED), invert=True).mean())
+    share = float(seen_in(states).mean())
     side = block_side(states.shape, THUMBNAIL)
     return {
         "tint": tint(states.ravel()[picked(_RANKS[states], side)], share if photo else 0),
