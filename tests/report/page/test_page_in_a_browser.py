@@ -9,6 +9,7 @@ from browsers import BROWSER, chromium, overflowing, prefer, resize, violations
 from cases import write_folder
 from methods import write_methods
 from pages import HOSTILE, hostile_results, write_page
+from volumes_written import write_nifti
 
 from segbench import Labels, evaluate
 
@@ -436,3 +437,50 @@ class TestLabelMaps:
         assert "background" in labels.until(
             f"{shown.replace('return ', 'const names = ')}; return names.length && names"
         )
+
+
+@pytest.fixture(scope="module")
+def volumes(browser, tmp_path_factory):
+    """A page of a case whose masks differ in slices 1 to 3 of 5, most in slice 2."""
+    folder = tmp_path_factory.mktemp("volumes")
+    truth = np.zeros((5, 12, 16), np.uint8)
+    truth[1:4, 4:8, 4:12] = 1
+    predicted = truth.copy()
+    predicted[1:4, 4, 4] = 0
+    predicted[2, 10] = 1
+    write_nifti(folder / "gt/a.nii.gz", truth)
+    write_nifti(folder / "pred/a.nii.gz", predicted)
+    write_nifti(folder / "photos/a_0000.nii.gz", np.arange(truth.size, dtype=np.int16).reshape(truth.shape) - 100)
+    result = evaluate(folder / "gt", folder / "pred", Labels(positive=">0"))
+    browser.open(write_page(tmp_path_factory.mktemp("page_of_volumes"), [result], images=folder / "photos"))
+    yield browser
+    assert browser.complaints() == []
+
+
+class TestVolumes:
+    SLIDE = """
+        const slider = document.querySelector(arguments[0]);
+        slider.value = arguments[1];
+        slider.dispatchEvent(new Event("input"));
+    """
+
+    def test_the_gallery_shows_the_slice_of_its_slider(self, volumes):
+        label = "return document.querySelector('.thumb .slice').textContent"
+        assert volumes.run(label).startswith("axial slice 2 of 0 to 4")
+        photograph = (
+            "return document.querySelector(document.querySelector('.photo').getAttribute('href')).getAttribute('href')"
+        )
+        before = volumes.run(photograph)
+        volumes.run(self.SLIDE, "table.gallery input[type=range][aria-label^=Slice]", 0)
+        assert volumes.run(label).startswith("axial slice 1 of 0 to 4")
+        assert volumes.run(photograph) != before
+
+    def test_the_panel_shows_the_slice_of_its_slider(self, volumes):
+        volumes.run("document.querySelector('.thumb').click()")
+        volumes.until("return document.querySelector('.main canvas')?.width === 16")
+        volumes.run(self.SLIDE, "#slice", 2)
+        assert volumes.until("return document.querySelector('#slice-at').textContent").startswith(
+            "axial slice 3 of 0 to 4"
+        )
+        caption = volumes.run("return document.querySelector('#caption').textContent")
+        assert caption.startswith("axial slice 3 of 0 to 4")
