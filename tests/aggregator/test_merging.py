@@ -251,27 +251,25 @@ def test_hidden_files_of_killed_merges_are_removed_and_those_of_running_ones_kep
     parts, whole = [tmp_path / "a.segbench", tmp_path / "b.segbench"], tmp_path / "all.segbench"
     for method, file in zip("ab", parts, strict=True):
         evaluate(*papers, method=method, results=file)
-    before = {*tmp_path.iterdir()}
 
     def databases():
-        """The files that were added, without those that SQLite keeps beside them for a while."""
-        names = (path.name for path in {*tmp_path.iterdir()} - before)
-        return {re.sub("-(wal|shm|journal)$", "", name) for name in names}
+        """The files that were added, without those that SQLite keeps beside its files for a while."""
+        names = {re.sub("-(wal|shm|journal)$", "", path.name) for path in tmp_path.iterdir()}
+        return names - {"gt", "pred", *(part.name for part in parts)}
 
-    running = subprocess.Popen(
-        [sys.executable, "-c", KILLED_AT_THE_SECOND_RUN.replace("os._exit(9)", "input()"), *parts, whole],
-        stdin=subprocess.PIPE,
-    )
-    while not [*tmp_path.glob(".segbench-*-db")]:
-        assert running.poll() is None
-    of_running = databases()
-    for _ in range(2):
-        subprocess.run([sys.executable, "-c", KILLED_AT_THE_SECOND_RUN, *parts, whole], check=False)
-    assert len([*tmp_path.glob(".segbench-*.tmp")]) == 2  # the second of the killed removed what the first had left
-    merge_results(parts, whole)
-    assert databases() == {*of_running, "all.segbench"}
-    running.kill()
-    running.communicate()
+    waiting = [sys.executable, "-c", KILLED_AT_THE_SECOND_RUN.replace("os._exit(9)", "input()"), *parts, whole]
+    with subprocess.Popen(waiting, stdin=subprocess.PIPE) as running:
+        try:
+            while not [*tmp_path.glob(".segbench-*-db")]:
+                assert running.poll() is None
+            of_running = databases()
+            for _ in range(2):
+                subprocess.run([sys.executable, "-c", KILLED_AT_THE_SECOND_RUN, *parts, whole], check=False)
+            assert len([*tmp_path.glob(".segbench-*.tmp")]) == 2  # the second removed what the first killed had left
+            merge_results(parts, whole)
+            assert databases() == {*of_running, "all.segbench"}
+        finally:
+            running.kill()
     merge_results(parts, tmp_path / "again.segbench")
     assert [*tmp_path.glob(".*")] == []
 
