@@ -21,6 +21,7 @@ import statistics
 import tempfile
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -130,13 +131,13 @@ def organ(seconds: float, *, quick: bool) -> None:
             print(f"{name} is not installed, and left out")
             continue
         # A distance transform of a whole volume takes eight times as long as one of half the side.
-        predicted = 8 * processor_seconds(lambda way=way: way(*half))  # type: ignore[misc]  # a default
+        predicted = 8 * processor_seconds(partial(way, *half))
         pair, size = (whole, "whole") if predicted < seconds else (half, "half the side")
         for name_of_own, way_of_own in own.items():
-            times = [processor_seconds(lambda way=way_of_own: way(*pair)) for _ in range(3)]  # type: ignore[misc]  # as above
+            times = [processor_seconds(partial(way_of_own, *pair)) for _ in range(3)]
             own_times[name_of_own] = statistics.median(times)
-        time = own_times[name] if name in own else processor_seconds(lambda way=way: way(*pair))  # type: ignore[misc]
-        memory = highest(lambda way=way: way(*pair)) / voxels_of_box(pair)  # type: ignore[misc]  # as above
+        time = own_times[name] if name in own else processor_seconds(partial(way, *pair))
+        memory = highest(partial(way, *pair)) / voxels_of_box(pair)
         surface = "areas" if name == "surface-distance" else "voxels"
         ratio = "" if name in own else factor(time / own_times[f"segbench, {surface}"])
         bound = f"at least {_BOUNDS[name]} x" if name in others else f"at most {_BYTES_PER_VOXEL} bytes"
@@ -191,7 +192,9 @@ def label_folders(*, quick: bool) -> None:
         ours_of_case, reading_of_case = (statistics.median(times) / cases for times in zip(*taken, strict=True))
         ratio = statistics.median(counting / reading for counting, reading in taken)
         rows.append([ending, duration(ours_of_case), duration(reading_of_case), f"{ratio:.2f}"])
-    print(f"\n{cases} pairs of label volumes of {shape[2]}x{shape[1]}x{shape[0]}, 4 classes, processor time of a pair:\n")
+    print(
+        f"\n{cases} pairs of label volumes of {shape[2]}x{shape[1]}x{shape[0]}, 4 classes, processor time of a pair:\n"
+    )
     header = ["files", "segbench labels", "reading with nibabel", f"ratio (at most {_TIMES_READING})"]
     print(markdown(header, rows), flush=True)
 
