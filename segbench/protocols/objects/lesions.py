@@ -121,17 +121,17 @@ def _hd95_of_lesions(touching: _Touching, lesions: IntArray, sizes: Sequence[flo
         return distances
     true_boxes, predicted_boxes = find_objects(touching.true), find_objects(touching.predicted)
     # Lesions with the same components follow each other, so that a large component is marked once for all of them.
-    places_by_components: dict[tuple[int, ...], list[int]] = {}
-    for place, lesion in enumerate(lesions.tolist()):
-        places_by_components.setdefault(tuple(touching.components_of(lesion).tolist()), []).append(place)
-    places_by_components.pop((), None)
-    for components, places in places_by_components.items():
+    rows_by_components: dict[tuple[int, ...], list[int]] = {}
+    for row, lesion in enumerate(lesions.tolist()):
+        rows_by_components.setdefault(tuple(touching.components_of(lesion).tolist()), []).append(row)
+    rows_by_components.pop((), None)
+    for components, rows in rows_by_components.items():
         box = _joint_box([predicted_boxes[number - 1] for number in components])
         predicted = _Surface(np.isin(touching.predicted[box], components), box)
-        for place in places:
-            lesion = int(lesions[place])
+        for row in rows:
+            lesion = int(lesions[row])
             box = true_boxes[lesion - 1]
-            distances[place] = _hd95(_Surface(touching.true[box] == lesion, box), predicted, sizes)
+            distances[row] = _hd95(_Surface(touching.true[box] == lesion, box), predicted, sizes)
     return distances
 
 
