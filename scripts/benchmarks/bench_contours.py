@@ -1,20 +1,18 @@
 """What the metrics of contours cost beside other tools, that they agree, and how time grows with the image.
 
-    python scripts/benchmarks/bench_contours.py [--quick] [--pairs 1000] [--volumes]
+    python scripts/benchmarks/bench_contours.py [--quick] [--pairs 1000]
 
 Compares `segbench.count` of contours with all its metrics with surface-distance, medpy and MONAI, as far as they are
 installed (`pip install surface-distance medpy monai`), each with all the distances that it has: HD, HD95, mean
 distances, and NSD where there is one. First on random pairs of masks, which must give the same numbers; then the
 processor time of a pair of 512x512, arrays in memory, one thread, compiled. The last table has pairs of the same shape
-from 512x512 to 8192x8192. `--volumes` measures an organ of 200^3 voxels in 512x512x300 instead, in time and memory;
-``scripts/checks/check_surfaces.py`` checks that volumes agree.
+from 512x512 to 8192x8192. ``bench_volumes.py`` measures volumes.
 """
 
 from __future__ import annotations
 
 import argparse
 import statistics
-import tracemalloc
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -189,105 +187,16 @@ def growth(sides: list[int], rounds: int) -> None:
         print(f"  {side}x{side}: {text}")
 
 
-def organ_pair(shape: tuple[int, int, int], diameter: float) -> tuple[Mask, Mask]:
-    """Draw an organ with a wavy surface, and a prediction that is a little smaller and elsewhere."""
-    axes = np.ogrid[tuple(slice(-size / 2, size / 2) for size in shape)]
-
-    def drawn(centre: tuple[int, int, int], diameter: float) -> Mask:
-        z, y, x = (axis - middle for axis, middle in zip(axes, centre, strict=True))
-        waves = np.sin(z / 9) + np.sin(y / 11) + np.sin(x / 7)
-        return np.asarray(np.sqrt(z**2 + y**2 + x**2) + waves < diameter / 2 - 3)
-
-    return drawn((0, 0, 0), diameter), drawn((3, -4, 5), 0.97 * diameter)
-
-
-def volume_of_surface_distance(truth: Mask, predicted: Mask, sizes: tuple[float, ...]) -> object:
-    """Compute the distances of surface-distance once, and all metrics of them."""
-    import surface_distance
-
-    distances = surface_distance.compute_surface_distances(truth, predicted, sizes)
-    surface_distance.compute_robust_hausdorff(distances, 100)
-    surface_distance.compute_robust_hausdorff(distances, 95)
-    surface_distance.compute_surface_dice_at_tolerance(distances, _TOLERANCE)
-    return surface_distance.compute_average_surface_distance(distances)
-
-
-def volume_of_medpy(truth: Mask, predicted: Mask, sizes: tuple[float, ...]) -> object:
-    """Call medpy once a metric, as it is used."""
-    from medpy.metric import binary
-
-    return [metric(predicted, truth, sizes) for metric in (binary.hd, binary.hd95, binary.assd)]
-
-
-def volume_of_monai(truth: Mask, predicted: Mask, sizes: tuple[float, ...]) -> object:
-    """Call MONAI once a metric, as it is used."""
-    import torch
-    from monai import metrics
-
-    y, y_pred = (torch.from_numpy(mask[None, None]) for mask in (truth, predicted))
-    arguments: dict[str, Any] = {"y_pred": y_pred, "y": y, "include_background": True, "spacing": list(sizes)}
-    return [
-        metrics.compute_hausdorff_distance(**arguments),
-        metrics.compute_hausdorff_distance(**arguments, percentile=95),
-        metrics.compute_average_surface_distance(**arguments, symmetric=True),
-        metrics.compute_surface_dice(**arguments, class_thresholds=[_TOLERANCE]),
-    ]
-
-
-def volumes(rounds: int, *, quick: bool) -> None:
-    """Print the processor time and the memory of an organ in a volume, beside other tools."""
-    shape, diameter = ((150, 256, 256), 100.0) if quick else ((300, 512, 512), 200.0)
-    pair = organ_pair(shape, diameter)
-    sizes = (2.5, 0.7421875, 0.7421875)
-    ways: dict[str, Callable[[], object]] = {}
-    for surface in ("voxels", "areas"):
-        settings: Any = {"surface": surface, "spacing": sizes}
-        protocol = segbench.Contours(**settings)
-        ways[f"segbench, {surface}"] = lambda protocol=protocol: segbench.count(*pair, protocol).metrics()  # type: ignore[misc]
-    peers = {"surface-distance": volume_of_surface_distance, "medpy": volume_of_medpy, "monai": volume_of_monai}
-    surfaces = dict.fromkeys(peers, "voxels") | {"surface-distance": "areas"}
-    small = organ_pair((30, 40, 40), 30.0)
-    for name, peer in peers.items():
-        try:
-            peer(*small, sizes)
-        except ImportError:
-            print(f"{name} is not installed, and left out")
-            continue
-        ways[name] = lambda peer=peer: peer(*pair, sizes)  # type: ignore[misc]  # a default
-    for way in list(ways.values())[:2]:
-        way()  # compiles
-    taken = in_turn(ways, rounds)
-    box = [int(np.ptp(np.nonzero((pair[0] | pair[1]).any(axis=axes))[0])) + 1 for axes in ((1, 2), (0, 2), (0, 1))]
-    print(f"\nan organ of {box[0]}x{box[1]}x{box[2]} in {shape[2]}x{shape[1]}x{shape[0]}, one thread")
-    for name, times in taken.items():
-        tracemalloc.start()
-        ways[name]()
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        text = (
-            f"  {name:<17} {duration(statistics.median(times)):>8}, {peak / np.prod(box):6.1f} bytes a voxel of the box"
-        )
-        if name in surfaces:
-            mine = taken[f"segbench, {surfaces[name]}"]
-            goal = 5 if name == "surface-distance" else 10
-            text += f", {factor(times_as_long(times, mine)):>7} as long as segbench (goal {goal})"
-        print(text)
-
-
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer rounds and smaller images")
     parser.add_argument("--pairs", type=int, default=1000, help="random pairs that are compared")
-    parser.add_argument("--volumes", action="store_true", help="measure an organ in a volume")
     options = parser.parse_args()
     warnings.simplefilter("ignore")  # of the other tools
     np.inf = np.inf  # type: ignore[attr-defined]  # surface-distance names it as NumPy 1 did
     print(machine())
     print(versions(["numpy", "scipy", "numba", "surface-distance", "medpy", "monai", "torch"]))
-    if options.volumes:
-        volumes(1, quick=options.quick)
-        return
     agreement(100 if options.quick else options.pairs)
     beside_others(3 if options.quick else 15)
     growth([512, 1024, 2048] if options.quick else [512, 1024, 2048, 4096, 8192], 2)

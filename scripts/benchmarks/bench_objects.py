@@ -31,7 +31,7 @@ _SEGMENTS = 200
 _IN_A_ROW = 5
 
 
-def cells(random: np.random.Generator, shape: tuple[int, int], number: int) -> NDArray[np.int32]:
+def cells(random: np.random.Generator, shape: tuple[int, ...], number: int) -> NDArray[np.int32]:
     """Draw cells: each pixel has the number of the nearest of some points."""
     points = np.zeros(shape, np.int32)
     points.flat[random.choice(points.size, number, replace=False)] = np.arange(1, number + 1)
@@ -48,12 +48,12 @@ def large_pair() -> Maps:
     return truth, np.where(split & (predicted % 10 == 0), _SEGMENTS, predicted).astype(np.int32)
 
 
-def random_pair(seed: int) -> Maps:
-    """Draw small maps: cells on a background, shifted, and some merged."""
+def random_pair(seed: int, dimensions: int = 2) -> Maps:
+    """Draw small maps or volumes: cells on a background, shifted, and some merged."""
     random = np.random.default_rng(seed)
-    shape = (int(random.integers(8, 40)), int(random.integers(8, 40)))
+    shape = tuple(random.integers(8, 40 if dimensions == 2 else 16, dimensions).tolist())
     truth = cells(random, shape, int(random.integers(1, 20))) * (cells(random, shape, 12) > 4)
-    predicted = np.roll(truth, random.integers(-2, 3, 2), axis=(0, 1))
+    predicted = np.roll(truth, random.integers(-2, 3, dimensions), axis=tuple(range(dimensions)))
     predicted[predicted == 2] = 1
     return truth, predicted
 
@@ -111,20 +111,21 @@ def ours(truth: NDArray[Any], predicted: NDArray[Any]) -> dict[str, float]:
     return segbench.count(truth, predicted, "objects").metrics()
 
 
-def agreement(pairs: int) -> None:
+def agreement(pairs: int, dimensions: int) -> None:
     """Print the largest difference to panoptica, over the pairs of maps without an IoU of exactly .5."""
     if "panoptica" not in installed():
         return
     worst, left_out = 0.0, 0
     for seed in range(pairs):
-        truth, predicted = random_pair(seed)
+        truth, predicted = random_pair(seed, dimensions)
         counts = segbench.count(truth, predicted, "objects")
         if (2 * counts.shared == counts.whole).any():
             left_out += 1
             continue
         known, own = of_panoptica(truth, predicted), counts.metrics()
         worst = max(worst, *(abs(np.nan_to_num(known[key]) - np.nan_to_num(own[key])) for key in known))
-    print(f"\n{pairs} random pairs, {left_out} left out: largest difference to PQ, SQ and RQ of panoptica {worst:.1e}")
+    text = f"{pairs} random pairs of {dimensions} dimensions, {left_out} left out"
+    print(f"\n{text}: largest difference to PQ, SQ and RQ of panoptica {worst:.1e}")
 
 
 @numba.njit
@@ -174,7 +175,8 @@ def main() -> None:
     warnings.simplefilter("ignore")  # of the other tools
     print(machine())
     print(versions(["numpy", "scipy", "numba", "panoptica", "torchmetrics", "torch"]))
-    agreement(50 if options.quick else options.pairs)
+    for dimensions in (2, 3):
+        agreement(50 if options.quick else options.pairs, dimensions)
     beside_others(2 if options.quick else 5)
 
 

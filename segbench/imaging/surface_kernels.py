@@ -247,3 +247,23 @@ def measure_marks(
             number = _measure_by_columns(plane, squares[y], steps, distances[total:], classes[total:])
         total += number
     return height, total
+
+
+@compiled()
+def measure_few(
+    first: IntArray, second: IntArray, steps: IntArray, first_squares: IntArray, second_squares: IntArray
+) -> None:
+    """Compute the squared distance of each place of either surface to the nearest of the other, pair by pair.
+
+    Places are columns of indices of shape (3, places); squares hold more than any distance before.
+    """
+    depth, height, width = steps
+    for i in range(first.shape[1]):
+        z, y, x = first[0, i], first[1, i], first[2, i]
+        nearest = first_squares[i]
+        for j in range(second.shape[1]):
+            down, along, across = depth * (second[0, j] - z), height * (second[1, j] - y), width * (second[2, j] - x)
+            square = down * down + along * along + across * across
+            nearest = min(nearest, square)
+            second_squares[j] = min(second_squares[j], square)
+        first_squares[i] = nearest

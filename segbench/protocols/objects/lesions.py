@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -16,12 +17,21 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.imaging.components import number_components, structure_of
-from segbench.imaging.surfaces import SurfaceDistances, distances_between, marks_of, sizes_of_classes
+from segbench.imaging.surfaces import (
+    Histogram,
+    Places,
+    SurfaceDistances,
+    distances_between,
+    distances_between_few,
+    marks_of,
+    sizes_of_classes,
+)
 from segbench.inputs.overlaps import Overlaps, added_up
-from segbench.inputs.spacing import exact, whole_steps
+from segbench.inputs.spacing import Steps, exact, whole_steps
 from segbench.protocols.objects.lesion_scores import FARTHEST
 
 _DILATION = 18  # neighbours of a voxel that a step of dilation adds
+_PAIRS_PER_CORNER = 8  # so many pairs take no longer than a corner in a transform of the whole box
 
 Box = tuple[slice, ...]
 
@@ -110,13 +120,51 @@ def _hd95_of_lesions(touching: _Touching, lesions: IntArray, sizes: Sequence[flo
     if not lesions.size:
         return distances
     true_boxes, predicted_boxes = find_objects(touching.true), find_objects(touching.predicted)
-    for place, lesion in enumerate(lesions.tolist()):
-        components = touching.components_of(lesion)
-        if components.size:
-            box = _joint_box([true_boxes[lesion - 1], *(predicted_boxes[number - 1] for number in components.tolist())])
-            predicted = np.isin(touching.predicted[box], components)
-            distances[place] = hd95_of_areas(touching.true[box] == lesion, predicted, sizes)
+    # Lesions with the same components follow each other, so that a large component is marked once for all of them.
+    rows_by_components: dict[tuple[int, ...], list[int]] = {}
+    for row, lesion in enumerate(lesions.tolist()):
+        rows_by_components.setdefault(tuple(touching.components_of(lesion).tolist()), []).append(row)
+    rows_by_components.pop((), None)
+    for components, rows in rows_by_components.items():
+        box = _joint_box([predicted_boxes[number - 1] for number in components])
+        predicted = _Surface(np.isin(touching.predicted[box], components), box)
+        for row in rows:
+            lesion = int(lesions[row])
+            box = true_boxes[lesion - 1]
+            distances[row] = _hd95(_Surface(touching.true[box] == lesion, box), predicted, sizes)
     return distances
+
+
+class _Surface:
+    """The surface of a mask that is cut to a box."""
+
+    def __init__(self, mask: BoolArray, box: Box) -> None:
+        self.mask, self.box = mask, box
+
+    @cached_property
+    def places(self) -> Places:
+        """The corners with an area, by their indices in the volume."""
+        marks = marks_of(np.ascontiguousarray(self.mask).view(np.uint8), "areas")
+        return Places.of(marks, [extent.start for extent in self.box])
+
+    def mask_in(self, box: Box) -> BoolArray:
+        """Return the mask in a larger box."""
+        larger = np.zeros([extent.stop - extent.start for extent in box], np.bool_)
+        inner = (
+            slice(own.start - extent.start, own.stop - extent.start) for own, extent in zip(self.box, box, strict=True)
+        )
+        larger[tuple(inner)] = self.mask
+        return larger
+
+
+def _hd95(truth: _Surface, predicted: _Surface, sizes: Sequence[float]) -> float:
+    """Measure HD95 of a lesion and what is predicted of it, pair by pair of corners where these are few."""
+    box = _joint_box([truth.box, predicted.box])
+    corners = [extent.stop - extent.start + 1 for extent in box]
+    if truth.places.classes.size * predicted.places.classes.size > _PAIRS_PER_CORNER * math.prod(corners):
+        return hd95_of_areas(truth.mask_in(box), predicted.mask_in(box), sizes)
+    steps = whole_steps([exact(size) for size in sizes], corners)
+    return _larger_percentile(distances_between_few(truth.places, predicted.places, steps.numbers), steps)
 
 
 def _joint_box(boxes: Sequence[Box]) -> Box:
@@ -132,10 +180,13 @@ def hd95_of_areas(truth: BoolArray, predicted: BoolArray, sizes: Sequence[float]
     corners = [extent + 1 for extent in truth.shape]
     steps = whole_steps([exact(size) for size in sizes], corners)
     marks = [marks_of(np.ascontiguousarray(mask).view(np.uint8), "areas") for mask in (truth, predicted)]
+    return _larger_percentile(distances_between(marks[0], marks[1], steps.numbers), steps)
+
+
+def _larger_percentile(directions: tuple[Histogram, Histogram], steps: Steps) -> float:
+    """Return the larger of the percentiles of both directions, in mm."""
     areas = sizes_of_classes("areas", steps.numbers, steps.unit)
-    directions = distances_between(marks[0], marks[1], steps.numbers)
-    larger = max(SurfaceDistances(*direction, areas).percentile() for direction in directions)
-    return larger * float(steps.unit)
+    return max(SurfaceDistances(*direction, areas).percentile() for direction in directions) * float(steps.unit)
 
 
 def largest_of_size(size: float, sizes: Sequence[float]) -> int:

@@ -258,6 +258,16 @@ class TestLesions:
         assert sorted(lesions.distances.tolist()) == sorted(of_padded.distances.tolist())
         assert lesions.false == of_padded.false
 
+    def test_small_lesions_in_a_large_component_have_the_hd95_of_whole_volumes(self):
+        corners = [(2, 3, 4), (9, 9, 9), (3, 8, 14)]
+        truth = boxes((12, 14, 18), *corners)
+        predicted = np.ones(truth.shape, bool)
+        predicted[0], predicted[5:7, 5:7, 5:7] = False, False
+        sizes = (2.5, 0.78, 0.7)
+        lesions = count_lesions(truth, predicted, sizes, connectivity=26, dilate=0, largest_left_out=0)
+        expected = [hd95_of_areas(boxes(truth.shape, corner), predicted, sizes) for corner in sorted(corners)]
+        assert sorted(lesions.distances.tolist()) == sorted(expected)
+
     def test_hd95_of_a_single_lesion_is_that_of_contours(self):
         rng = np.random.default_rng(8)
         truth, predicted = np.ones((2, 6, 7, 8), bool)
