@@ -42,7 +42,7 @@ _VERBS = {
     "centerlines": "Score thin structures by skeleton: clDice, Betti and Euler errors.",
     "saliency": "Score saliency maps against masks: S, E, F, weighted F and MAE.",
     "anomalies": "Score anomaly maps: AUPRO, AUPIMO, AUC-ROC and AP of pixels and images.",
-    "objects": "Match objects: panoptic quality, F1 and AP of instances, components of masks.",
+    "objects": "Match objects: panoptic quality, F1 of instances, components of masks.",
 }
 """The help of the verb of each protocol that ships."""
 _VARIANTS = {"classes": "pixels"}
