@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
 
@@ -32,6 +33,8 @@ class Instances:
         Areas as the file states them, in pixels; NaN where it states none.
     boxes : array of float64, shape (N, 4)
         x, y, width and height as the file states them, in pixels; NaN where it states none.
+    names : mapping of int to str
+        What classes are called, by their ids, as far as the file says so.
     """
 
     size: tuple[int, int]
@@ -42,6 +45,7 @@ class Instances:
     crowds: BoolArray
     areas: FloatArray
     boxes: FloatArray
+    names: Mapping[int, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.ends)

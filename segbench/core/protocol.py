@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
@@ -18,7 +18,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.messages import NOTHING, Message, Note, Setting, as_note
 from segbench.core.metric import Metric, Summary
 from segbench.core.sample import Reading, Sample
-from segbench.core.settings import changed_options, refuse_unknown_settings, set_fields
+from segbench.core.settings import changed_options, options_of, refuse_unknown_settings, set_fields
 
 if TYPE_CHECKING:
     import numpy as np
@@ -287,6 +287,14 @@ class Protocol(ABC):
 
     def refuse_unfit(self, sample: Sample) -> None:  # noqa: B027  most settings fit all images
         """Refuse an image that a setting does not fit, whatever its files mean: a `DataError` says why."""
+
+    @classmethod
+    def chosen_by(cls, typed: Mapping[str, Any]) -> bool:
+        """Return whether options of a verb, by their parameters, choose this one of its protocols.
+
+        By default those do that it needs; the first protocol of a verb is taken where none is chosen.
+        """
+        return any(option_field.default is MISSING and name in typed for name, option_field in options_of(cls).items())
 
     def measuring_settings(self) -> frozenset[str]:
         """Return the names of the settings that change no counts, only the table, see `segbench.core.settings`."""

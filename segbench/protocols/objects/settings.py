@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
+from importlib import import_module
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
@@ -40,7 +41,7 @@ from segbench.inputs.cut_masks import (
 from segbench.inputs.instance_maps import INSTANCE_MAPS
 from segbench.inputs.label_rules import Positive
 from segbench.inputs.numbered_objects import NO_LABEL_MAP, NumberedObjects
-from segbench.inputs.object_kinds import COMPONENTS, INSTANCES, PANOPTIC, Kind
+from segbench.inputs.object_kinds import COMPONENTS, INSTANCES, PANOPTIC, SCORED, Kind
 from segbench.inputs.panoptic_maps import PanopticMaps
 from segbench.inputs.spacing import HEADER, as_lookup, read_spacing, reading_for, sizes_of, spacing_text, typed_spacing
 from segbench.loaders.reading import MASKS
@@ -91,9 +92,10 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
 
     Parameters
     ----------
-    kind : {"instances", "panoptic", "components"}, optional
-        What objects are: the values of label maps, segments with classes, or the connected components of masks. By
-        default panoptic with a `divisor`, instances without.
+    kind : {"instances", "panoptic", "components", "scored"}, optional
+        What objects are: the values of label maps, segments with classes, or the connected components of masks; or
+        instances with scores, which are `ScoredObjects` with settings of their own. By default panoptic with a
+        `divisor`, instances without.
     iou : float or sequence of float
         Thresholds of IoU of F1, precision, recall and the threat score, from .5 to 1, with at most six decimal places; not of
         components.
@@ -163,7 +165,8 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         State.IGNORED: "left out",
     }
     kind: Kind | None = option(
-        "Take as objects: values of label maps, segments of classes, or components of masks.", shown="instances"
+        "Take as objects: values of label maps, segments of classes, components of masks, or instances with scores.",
+        shown="instances",
     )
     iou: float | Sequence[float] = option(
         "Match instances at these IoU: 0.5,0.75.",
@@ -219,6 +222,13 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         shown="pixels",
         rare=True,
     )
+
+    def __new__(cls, *positional: object, **settings: Any) -> Self:
+        """Make scored objects of that kind, which are a protocol of their own."""
+        if cls is Objects and settings.get("kind") == SCORED:
+            scored: Any = import_module("segbench.protocols.objects.scored").ScoredObjects(**settings)
+            return cast("Self", scored)
+        return super().__new__(cls, *positional, **settings)
 
     def __post_init__(self) -> None:
         check_settings(self)

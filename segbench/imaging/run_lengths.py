@@ -1,0 +1,190 @@
+"""Masks as lengths of runs: areas, boxes and overlaps of many masks that may lie on each other.
+
+A mask is COCO's uncompressed RLE: the image is scanned column by column, the first run is background, and runs
+alternate. The runs of all masks of an image lie one after the other, and `ends` says where those of each mask end.
+
+Conventions
+-----------
+1. IoU is intersection over union in whole pixels, divided once; of a crowd it is the intersection over the detection's
+   area, as detections need not cover all of a crowd. Masks that share no pixel have 0.
+2. The box of a mask is x, y, width and height of its pixels; 0, 0, 0, 0 of an empty mask. Boxes overlap as rectangles
+   of real numbers.
+3. The boundary of a mask is its pixels with a distance of at most d to the background or the image's border, along
+   rows, columns and diagonals alike (`boundaries_of`); d is a share of the image's diagonal, rounded to a whole number
+   of at least 1.
+
+References
+----------
+Lin et al.: Microsoft COCO: Common objects in context. ECCV 2014 (pycocotools 2.0.11, `maskApi.c`).
+Cheng et al.: Boundary IoU: Improving object-centric image segmentation evaluation. CVPR 2021.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.core.arrays import Array, BoolArray, FloatArray, IntArray
+from segbench.core.compiling import kernel
+
+
+class Runs(NamedTuple):
+    """The lengths of the runs of several masks, and where those of each mask end."""
+
+    runs: IntArray
+    ends: IntArray
+
+
+def encode_masks(masks: Sequence[Array] | Array) -> Runs:
+    """Return the runs of masks, each of shape (H, W); whatever is not 0 belongs to the mask."""
+    lengths = [_runs_of(np.asarray(mask)) for mask in masks]
+    ends = np.cumsum([runs.size for runs in lengths], dtype=np.int64)
+    return Runs(np.concatenate([np.zeros(0, np.int64), *lengths]), ends)
+
+
+def _runs_of(mask: Array) -> IntArray:
+    """Return the runs of one mask."""
+    pixels = (mask != 0).ravel(order="F")
+    changes = np.flatnonzero(pixels[1:] != pixels[:-1]) + 1
+    starts_inside = [0] if pixels.size and pixels[0] else []
+    return np.diff(np.concatenate([[0], starts_inside, changes, [pixels.size]])).astype(np.int64, copy=False)
+
+
+def decode_mask(runs: IntArray, size: tuple[int, int]) -> BoolArray:
+    """Return the mask of these runs as an array of shape (H, W)."""
+    height, width = size
+    inside = np.arange(runs.size) % 2 == 1
+    mask: BoolArray = np.repeat(inside, runs).reshape(width, height).T
+    return mask
+
+
+@kernel
+def measure_masks(
+    runs: IntArray, ends: IntArray, height: int, areas: NDArray[np.float64], boxes: NDArray[np.float64]
+) -> None:
+    """Fill in the area of each mask, and its box."""
+    begin = 0
+    for mask in range(ends.size):
+        position = np.int64(0)
+        area = np.int64(0)
+        left = top = np.int64(2**62)
+        right = bottom = np.int64(-1)
+        for k in range(begin, ends[mask]):
+            length = runs[k]
+            if (k - begin) % 2 == 1 and length > 0:
+                area += length
+                last = position + length - 1
+                left, right = min(left, position // height), max(right, last // height)
+                if position // height == last // height:
+                    top, bottom = min(top, position % height), max(bottom, last % height)
+                else:
+                    top, bottom = np.int64(0), np.int64(height - 1)
+            position += length
+        begin = ends[mask]
+        areas[mask] = area
+        if area:
+            boxes[mask, 0], boxes[mask, 1] = left, top
+            boxes[mask, 2], boxes[mask, 3] = right - left + 1, bottom - top + 1
+        else:
+            boxes[mask] = 0
+
+
+@kernel
+def _shared_pixels(runs: IntArray, begin: int, end: int, other: IntArray, other_begin: int, other_end: int) -> int:
+    """Count the pixels that two masks share."""
+    shared = np.int64(0)
+    k, n = begin, other_begin
+    k_ends, n_ends = runs[k], other[n]
+    position = np.int64(0)
+    while True:
+        nearest = min(k_ends, n_ends)
+        if (k - begin) % 2 == 1 and (n - other_begin) % 2 == 1:
+            shared += nearest - position
+        position = nearest
+        while k_ends <= position:
+            k += 1
+            if k >= end:
+                return shared
+            k_ends += runs[k]
+        while n_ends <= position:
+            n += 1
+            if n >= other_end:
+                return shared
+            n_ends += other[n]
+
+
+@kernel
+def overlap_masks(
+    detections: tuple[IntArray, IntArray, FloatArray, FloatArray],
+    objects: tuple[IntArray, IntArray, FloatArray, FloatArray],
+    crowds: BoolArray,
+    rows: IntArray,
+    columns: IntArray,
+    overlaps: NDArray[np.float64],
+) -> None:
+    """Fill in the IoU of each pair of masks; of either side it takes runs, ends, areas and boxes of all masks."""
+    runs, ends, areas, boxes = detections
+    other_runs, other_ends, other_areas, other_boxes = objects
+    for k in range(rows.size):
+        for n in range(columns.size):
+            row, column = rows[k], columns[n]
+            x = max(boxes[row, 0], other_boxes[column, 0])
+            y = max(boxes[row, 1], other_boxes[column, 1])
+            right = min(boxes[row, 0] + boxes[row, 2], other_boxes[column, 0] + other_boxes[column, 2])
+            bottom = min(boxes[row, 1] + boxes[row, 3], other_boxes[column, 1] + other_boxes[column, 3])
+            overlaps[k, n] = 0.0
+            if right <= x or bottom <= y:
+                continue
+            begin = ends[row - 1] if row else 0
+            other_begin = other_ends[column - 1] if column else 0
+            shared = _shared_pixels(runs, begin, ends[row], other_runs, other_begin, other_ends[column])
+            whole = areas[row] if crowds[column] else areas[row] + other_areas[column] - shared
+            if shared > 0:
+                overlaps[k, n] = shared / whole
+
+
+@kernel
+def overlap_boxes(
+    boxes: FloatArray,
+    other_boxes: FloatArray,
+    crowds: BoolArray,
+    rows: IntArray,
+    columns: IntArray,
+    overlaps: NDArray[np.float64],
+) -> None:
+    """Fill in the IoU of each pair of boxes, x, y, width and height."""
+    for k in range(rows.size):
+        for n in range(columns.size):
+            x, y, w, h = boxes[rows[k]]
+            other_x, other_y, other_w, other_h = other_boxes[columns[n]]
+            overlaps[k, n] = 0.0
+            shared_width = min(w + x, other_w + other_x) - max(x, other_x)
+            shared_height = min(h + y, other_h + other_y) - max(y, other_y)
+            if shared_width <= 0 or shared_height <= 0:
+                continue
+            shared = shared_width * shared_height
+            whole = w * h if crowds[columns[n]] else w * h + other_w * other_h - shared
+            overlaps[k, n] = shared / whole
+
+
+def boundaries_of(masks: Runs, size: tuple[int, int], boxes: FloatArray, ratio: float) -> Runs:
+    """Return the boundaries of masks, as wide as `ratio` says, a share of the image's diagonal."""
+    from scipy.ndimage import minimum_filter
+
+    height, width = size
+    distance = max(round(ratio * float(np.hypot(height, width))), 1)
+    boundaries = []
+    begin = 0
+    for end, (x, y, w, h) in zip(masks.ends.tolist(), boxes.astype(np.int64).tolist(), strict=True):
+        mask = decode_mask(masks.runs[begin:end], size)
+        begin = end
+        inside = mask[y : y + h, x : x + w].astype(np.uint8)
+        boundary = np.zeros(size, np.bool_)
+        if inside.size:  # pixels outside of the box are background, as those outside of the image are
+            inner = minimum_filter(inside, 2 * distance + 1, mode="constant", cval=0)
+            boundary[y : y + h, x : x + w] = inside > inner
+        boundaries.append(boundary)
+    return encode_masks(boundaries)
