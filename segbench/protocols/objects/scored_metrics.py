@@ -265,6 +265,11 @@ class ScoredObjectTable(CountsTable[ScoredObjectCounts]):
         return {"image": eye_array(self.images, format="csr")} if self.images else {}
 
     @cached_property
+    def _by_image(self) -> kernels.ByImage:
+        """The detections and objects of each image."""
+        return self.detection_set.by_image()
+
+    @cached_property
     def _points(self) -> kernels.Points:
         """The points of the curves of all images."""
         return kernels.points_of_all(
@@ -286,7 +291,7 @@ class ScoredObjectTable(CountsTable[ScoredObjectCounts]):
         weights = np.ascontiguousarray(of["image"], np.float64)
         means = np.full((len(weights), len(self.metrics)), np.nan)
         kernels.measure_rows(
-            weights, self.detection_set.detections, self.detection_set.by_image(), self._points, self.by_class,
+            weights, self.detection_set.detections, self._by_image, self._points, self.by_class,
             self._settings, means,
         )  # fmt: skip
         return dict(zip(self.labels, means.T, strict=True))
