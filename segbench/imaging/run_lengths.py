@@ -38,6 +38,15 @@ class Runs(NamedTuple):
     ends: IntArray
 
 
+class MeasuredMasks(NamedTuple):
+    """Masks with their areas and boxes."""
+
+    runs: IntArray
+    ends: IntArray
+    areas: FloatArray
+    boxes: FloatArray
+
+
 def encode_masks(masks: Sequence[Array] | Array) -> Runs:
     """Return the runs of masks, each of shape (H, W); whatever is not 0 belongs to the mask."""
     lengths = [_runs_of(np.asarray(mask)) for mask in masks]
@@ -61,8 +70,15 @@ def decode_mask(runs: IntArray, size: tuple[int, int]) -> BoolArray:
     return mask
 
 
+def measured_masks(masks: Runs, height: int) -> MeasuredMasks:
+    """Measure masks of images of this height."""
+    areas, boxes = np.zeros(masks.ends.size), np.zeros((masks.ends.size, 4))
+    _measure_masks(masks.runs, masks.ends, height, areas, boxes)
+    return MeasuredMasks(masks.runs, masks.ends, areas, boxes)
+
+
 @kernel
-def measure_masks(
+def _measure_masks(
     runs: IntArray, ends: IntArray, height: int, areas: NDArray[np.float64], boxes: NDArray[np.float64]
 ) -> None:
     """Fill in the area of each mask, and its box."""
@@ -93,84 +109,76 @@ def measure_masks(
 
 
 @kernel
-def _shared_pixels(runs: IntArray, begin: int, end: int, other: IntArray, other_begin: int, other_end: int) -> int:
+def _shared_pixels(runs: IntArray, other: IntArray) -> int:
     """Count the pixels that two masks share."""
     shared = np.int64(0)
-    k, n = begin, other_begin
-    k_ends, n_ends = runs[k], other[n]
+    k = n = 0
+    k_ends, n_ends = runs[0], other[0]
     position = np.int64(0)
     while True:
         nearest = min(k_ends, n_ends)
-        if (k - begin) % 2 == 1 and (n - other_begin) % 2 == 1:
+        if k % 2 == 1 and n % 2 == 1:
             shared += nearest - position
         position = nearest
         while k_ends <= position:
             k += 1
-            if k >= end:
-                return shared
+            if k >= runs.size:
+                return int(shared)
             k_ends += runs[k]
         while n_ends <= position:
             n += 1
-            if n >= other_end:
-                return shared
+            if n >= other.size:
+                return int(shared)
             n_ends += other[n]
 
 
 @kernel
+def _shared_sides(box: FloatArray, other: FloatArray) -> tuple[float, float]:
+    """Return width and height of what two boxes share, at most 0 where that is nothing."""
+    width = min(box[2] + box[0], other[2] + other[0]) - max(box[0], other[0])
+    height = min(box[3] + box[1], other[3] + other[1]) - max(box[1], other[1])
+    return width, height
+
+
+@kernel
 def overlap_masks(
-    detections: tuple[IntArray, IntArray, FloatArray, FloatArray],
-    objects: tuple[IntArray, IntArray, FloatArray, FloatArray],
-    crowds: BoolArray,
-    rows: IntArray,
-    columns: IntArray,
-    overlaps: NDArray[np.float64],
-) -> None:
-    """Fill in the IoU of each pair of masks; of either side it takes runs, ends, areas and boxes of all masks."""
-    runs, ends, areas, boxes = detections
-    other_runs, other_ends, other_areas, other_boxes = objects
+    masks: MeasuredMasks, others: MeasuredMasks, crowds: BoolArray, rows: IntArray, columns: IntArray
+) -> NDArray[np.float64]:
+    """Return the IoU of some masks with some others, of which crowds may be, shape (rows, columns)."""
+    overlaps = np.zeros((rows.size, columns.size))
     for k in range(rows.size):
         for n in range(columns.size):
             row, column = rows[k], columns[n]
-            x = max(boxes[row, 0], other_boxes[column, 0])
-            y = max(boxes[row, 1], other_boxes[column, 1])
-            right = min(boxes[row, 0] + boxes[row, 2], other_boxes[column, 0] + other_boxes[column, 2])
-            bottom = min(boxes[row, 1] + boxes[row, 3], other_boxes[column, 1] + other_boxes[column, 3])
-            overlaps[k, n] = 0.0
-            if right <= x or bottom <= y:
+            width, height = _shared_sides(masks.boxes[row], others.boxes[column])
+            if width <= 0 or height <= 0:
                 continue
-            begin = ends[row - 1] if row else 0
-            other_begin = other_ends[column - 1] if column else 0
-            shared = _shared_pixels(runs, begin, ends[row], other_runs, other_begin, other_ends[column])
-            whole = areas[row] if crowds[column] else areas[row] + other_areas[column] - shared
+            begin = masks.ends[row - 1] if row else 0
+            other_begin = others.ends[column - 1] if column else 0
+            shared = _shared_pixels(masks.runs[begin : masks.ends[row]], others.runs[other_begin : others.ends[column]])
             if shared > 0:
-                overlaps[k, n] = shared / whole
+                union = masks.areas[row] + others.areas[column] - shared
+                overlaps[k, n] = shared / (masks.areas[row] if crowds[column] else union)
+    return overlaps
 
 
 @kernel
 def overlap_boxes(
-    boxes: FloatArray,
-    other_boxes: FloatArray,
-    crowds: BoolArray,
-    rows: IntArray,
-    columns: IntArray,
-    overlaps: NDArray[np.float64],
-) -> None:
-    """Fill in the IoU of each pair of boxes, x, y, width and height."""
+    boxes: FloatArray, others: FloatArray, crowds: BoolArray, rows: IntArray, columns: IntArray
+) -> NDArray[np.float64]:
+    """Return the IoU of some boxes with some others, of which crowds may be, shape (rows, columns)."""
+    overlaps = np.zeros((rows.size, columns.size))
     for k in range(rows.size):
         for n in range(columns.size):
-            x, y, w, h = boxes[rows[k]]
-            other_x, other_y, other_w, other_h = other_boxes[columns[n]]
-            overlaps[k, n] = 0.0
-            shared_width = min(w + x, other_w + other_x) - max(x, other_x)
-            shared_height = min(h + y, other_h + other_y) - max(y, other_y)
-            if shared_width <= 0 or shared_height <= 0:
-                continue
-            shared = shared_width * shared_height
-            whole = w * h if crowds[columns[n]] else w * h + other_w * other_h - shared
-            overlaps[k, n] = shared / whole
+            box, other = boxes[rows[k]], others[columns[n]]
+            width, height = _shared_sides(box, other)
+            if width > 0 and height > 0:
+                shared, area = width * height, box[2] * box[3]
+                union = area + other[2] * other[3] - shared
+                overlaps[k, n] = shared / (area if crowds[columns[n]] else union)
+    return overlaps
 
 
-def boundaries_of(masks: Runs, size: tuple[int, int], boxes: FloatArray, ratio: float) -> Runs:
+def boundaries_of(masks: MeasuredMasks, size: tuple[int, int], ratio: float) -> MeasuredMasks:
     """Return the boundaries of masks, as wide as `ratio` says, a share of the image's diagonal."""
     from scipy.ndimage import minimum_filter
 
@@ -178,7 +186,7 @@ def boundaries_of(masks: Runs, size: tuple[int, int], boxes: FloatArray, ratio: 
     distance = max(round(ratio * float(np.hypot(height, width))), 1)
     boundaries = []
     begin = 0
-    for end, (x, y, w, h) in zip(masks.ends.tolist(), boxes.astype(np.int64).tolist(), strict=True):
+    for end, (x, y, w, h) in zip(masks.ends.tolist(), masks.boxes.astype(np.int64).tolist(), strict=True):
         mask = decode_mask(masks.runs[begin:end], size)
         begin = end
         inside = mask[y : y + h, x : x + w].astype(np.uint8)
@@ -187,4 +195,4 @@ def boundaries_of(masks: Runs, size: tuple[int, int], boxes: FloatArray, ratio: 
             inner = minimum_filter(inside, 2 * distance + 1, mode="constant", cval=0)
             boundary[y : y + h, x : x + w] = inside > inner
         boundaries.append(boundary)
-    return encode_masks(boundaries)
+    return measured_masks(encode_masks(boundaries), height)

@@ -83,7 +83,7 @@ class ScoredInstances(InputSettings):
         return replace(chosen, names=dict(zip(labels, names, strict=True)))
 
 
-def _classes(classes: Any) -> tuple[tuple[int, ...], tuple[str, ...]]:  # noqa: ANN401  as the setting has them
+def _classes(classes: Any) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """Return the ids of classes and their names, by default their ids."""
     if isinstance(classes, str):
         labels, names = classes_of(classes)

@@ -6,14 +6,21 @@ Begin with `count_scored`. Matching is that of pycocotools 2.0.11.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.compiling import kernel
 from segbench.core.instances import Instances
-from segbench.imaging.run_lengths import Runs, boundaries_of, measure_masks, overlap_boxes, overlap_masks
+from segbench.imaging.run_lengths import (
+    MeasuredMasks,
+    Runs,
+    boundaries_of,
+    measured_masks,
+    overlap_boxes,
+    overlap_masks,
+)
 from segbench.protocols.objects.scored_counts import RANGES, THRESHOLDS, ScoredObjectCounts, names_as_json
 
 Overlap = Literal["mask", "box", "boundary"]
@@ -36,36 +43,21 @@ class Rules:
     boundary_ratio: float = 0.02
 
 
-class Shapes(NamedTuple):
-    """The masks of one side with their areas and boxes."""
-
-    runs: IntArray
-    ends: IntArray
-    areas: FloatArray
-    boxes: FloatArray
-
-
-def shapes_of(instances: Instances) -> Shapes:
-    """Measure the masks of one side."""
-    number = len(instances)
-    areas, boxes = np.zeros(number), np.zeros((number, 4))
-    measure_masks(instances.runs, instances.ends, instances.size[0], areas, boxes)
-    return Shapes(instances.runs, instances.ends, areas, boxes)
-
-
 def count_scored(truth: Instances, predicted: Instances, rules: Rules) -> ScoredObjectCounts:
     """Count an image."""
     scores = predicted.scores
     if scores is None:
         raise ValueError("inputs have checked that predictions have scores")
-    true_shapes, predicted_shapes = shapes_of(truth), shapes_of(predicted)
-    true_boxes = _stated_or(truth.boxes, true_shapes.boxes)
-    predicted_boxes = _stated_or(predicted.boxes, predicted_shapes.boxes)
-    true_areas = np.where(np.isnan(truth.areas), true_shapes.areas, truth.areas)
+    true_masks, predicted_masks = (
+        measured_masks(Runs(side.runs, side.ends), side.size[0]) for side in (truth, predicted)
+    )
+    true_boxes = _stated_or(truth.boxes, true_masks.boxes)
+    predicted_boxes = _stated_or(predicted.boxes, predicted_masks.boxes)
+    true_areas = np.where(np.isnan(truth.areas), true_masks.areas, truth.areas)
     # Detections that are boxes alone have no pixels, and the areas of their boxes.
-    by_box = (predicted_shapes.areas == 0) | (rules.area == "box")
-    predicted_areas = np.where(by_box, predicted_boxes[:, 2] * predicted_boxes[:, 3], predicted_shapes.areas)
-    overlap = _Overlaps(truth, predicted, (true_shapes, predicted_shapes), (true_boxes, predicted_boxes), rules)
+    by_box = (predicted_masks.areas == 0) | (rules.area == "box")
+    predicted_areas = np.where(by_box, predicted_boxes[:, 2] * predicted_boxes[:, 3], predicted_masks.areas)
+    overlap = _Overlaps(truth, (true_masks, predicted_masks), (true_boxes, predicted_boxes), rules)
     is_ignored = truth.crowds | _outside(true_areas)  # (ranges, objects)
     is_outside = _outside(predicted_areas)
     labels = np.union1d(truth.classes, predicted.classes)
@@ -76,7 +68,7 @@ def count_scored(truth: Instances, predicted: Instances, rules: Rules) -> Scored
         columns = np.flatnonzero(truth.classes == label)
         outcome = np.zeros((2, rows.size), np.int64)
         match_detections(
-            overlap.of(rows, columns), truth.crowds[columns], is_ignored[:, columns], is_outside[:, rows], IOU, outcome
+            overlap.of(rows, columns), truth.crowds[columns], is_ignored[:, columns], is_outside[:, rows], outcome
         )
         order.append(rows)
         ranks.append(np.arange(rows.size))
@@ -115,52 +107,56 @@ class _Overlaps:
     def __init__(
         self,
         truth: Instances,
-        predicted: Instances,
-        shapes: tuple[Shapes, Shapes],
+        masks: tuple[MeasuredMasks, MeasuredMasks],
         boxes: tuple[FloatArray, FloatArray],
         rules: Rules,
     ) -> None:
-        self._crowds, self._rules, self._boxes = truth.crowds, rules, boxes
-        self._shapes = shapes
+        self._crowds, self._overlap, self._masks, self._boxes = truth.crowds, rules.overlap, masks, boxes
         if rules.overlap == "boundary":
-            sides = zip((truth, predicted), shapes, strict=True)
-            self._boundaries = [_boundary_shapes(side, shape, rules.boundary_ratio) for side, shape in sides]
+            self._boundaries = [boundaries_of(side, truth.size, rules.boundary_ratio) for side in masks]
 
     def of(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return the overlap of some detections with some objects, shape (detections, objects)."""
-        overlaps = np.zeros((rows.size, columns.size))
-        if not overlaps.size:
-            return overlaps
+        true_masks, predicted_masks = self._masks
         true_boxes, predicted_boxes = self._boxes
-        if self._rules.overlap == "box":
-            overlap_boxes(predicted_boxes, true_boxes, self._crowds, rows, columns, overlaps)
-            return overlaps
-        true_shapes, predicted_shapes = self._shapes
-        overlap_masks(predicted_shapes, true_shapes, self._crowds, rows, columns, overlaps)
-        if self._rules.overlap == "boundary":
+        if self._overlap == "box":
+            return overlap_boxes(predicted_boxes, true_boxes, self._crowds, rows, columns)
+        overlaps = overlap_masks(predicted_masks, true_masks, self._crowds, rows, columns)
+        if self._overlap == "boundary":
             true_boundaries, predicted_boundaries = self._boundaries
-            of_boundaries = np.zeros_like(overlaps)
-            overlap_masks(predicted_boundaries, true_boundaries, self._crowds, rows, columns, of_boundaries)
+            of_boundaries = overlap_masks(predicted_boundaries, true_boundaries, self._crowds, rows, columns)
             overlaps = np.where(self._crowds[columns], overlaps, np.minimum(overlaps, of_boundaries))
         return overlaps
 
 
-def _boundary_shapes(instances: Instances, shapes: Shapes, ratio: float) -> Shapes:
-    """Return the boundaries of the masks of one side, measured."""
-    boundaries = boundaries_of(Runs(shapes.runs, shapes.ends), instances.size, shapes.boxes, ratio)
-    areas, boxes = np.zeros_like(shapes.areas), np.zeros_like(shapes.boxes)
-    measure_masks(boundaries.runs, boundaries.ends, instances.size[0], areas, boxes)
-    return Shapes(boundaries.runs, boundaries.ends, areas, boxes)
+@kernel
+def _counted_first(is_ignored: BoolArray, order: IntArray) -> int:
+    """Fill in the order in which objects are tried, those that count first, and return how many these are."""
+    filled = 0
+    for ignored in (False, True):
+        for column in range(is_ignored.size):
+            if is_ignored[column] == ignored:
+                order[filled] = column
+                filled += 1
+    return is_ignored.size - int(is_ignored.sum())
+
+
+@kernel
+def _best_match(overlaps: FloatArray, least: float, order: IntArray, counted: int, may_be_taken: BoolArray) -> int:
+    """Return the object that a detection takes, or -1: the last of largest overlap, ignored ones if no other."""
+    best, match = least, -1
+    for k in range(order.size):
+        if k == counted and match >= 0:
+            break
+        column = order[k]
+        if may_be_taken[column] and overlaps[column] >= best:
+            best, match = overlaps[column], column
+    return match
 
 
 @kernel
 def match_detections(
-    overlaps: FloatArray,
-    crowds: BoolArray,
-    is_ignored: BoolArray,
-    is_outside: BoolArray,
-    thresholds: FloatArray,
-    outcome: IntArray,
+    overlaps: FloatArray, crowds: BoolArray, is_ignored: BoolArray, is_outside: BoolArray, outcome: IntArray
 ) -> None:
     """Match detections in their order at each threshold for each range of areas, and set the bits of their outcome.
 
@@ -169,34 +165,16 @@ def match_detections(
     """
     ranges, objects = is_ignored.shape
     order = np.zeros(objects, np.int64)
-    taken = np.zeros(objects, np.bool_)
+    may_be_taken = np.ones(objects, np.bool_)
     for area in range(ranges):
-        counted = 0
-        for column in range(objects):  # those that count come first
-            if not is_ignored[area, column]:
-                order[counted] = column
-                counted += 1
-        last = counted
-        for column in range(objects):
-            if is_ignored[area, column]:
-                order[last] = column
-                last += 1
-        for t in range(thresholds.size):
-            bit = np.int64(1) << np.int64(area * thresholds.size + t)
-            taken[:] = False
+        counted = _counted_first(is_ignored[area], order)
+        for t in range(IOU.size):
+            bit = np.int64(1) << np.int64(area * IOU.size + t)
+            may_be_taken[:] = True
             for row in range(overlaps.shape[0]):
-                best, match = min(thresholds[t], _HIGHEST), -1
-                for k in range(objects):
-                    column = order[k]
-                    if taken[column] and not crowds[column]:
-                        continue
-                    if match >= 0 and k >= counted and not is_ignored[area, match]:
-                        break
-                    if overlaps[row, column] >= best:
-                        best, match = overlaps[row, column], column
-                if match < 0:
-                    if is_outside[area, row]:
-                        outcome[1, row] |= bit
-                    continue
-                taken[match] = True
-                outcome[1 if is_ignored[area, match] else 0, row] |= bit
+                match = _best_match(overlaps[row], min(IOU[t], _HIGHEST), order, counted, may_be_taken)
+                if match >= 0:
+                    may_be_taken[match] = crowds[match]
+                    outcome[int(is_ignored[area, match]), row] |= bit
+                elif is_outside[area, row]:
+                    outcome[1, row] |= bit

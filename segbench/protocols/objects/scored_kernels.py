@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.compiling import compiled
 from segbench.curves.kernels import area_share, short_segment_area, unless_long
+from segbench.protocols.objects.scored_counts import BITS
 
 _compiled = compiled(error_model="numpy")
 
@@ -26,6 +27,7 @@ RECALLS = 101
 _EPSILON = float(np.spacing(1))  # which pycocotools adds to the number of detections
 _ALL = 0  # the range of areas of which areas under curves are measured
 _AP, _AP_50, _AP_75, _AP_OF_RANGES, _AR_OF_RANGES, _EXACT, _ACHIEVABLE, _AR = 0, 1, 2, 3, 6, 9, 12, 13
+_OF_RANGE, _OF_ALL = 2, 4  # numbers that are measured of each curve
 VALUES = 13
 """Values of a class before those of average recall at each limit of detections."""
 
@@ -39,6 +41,15 @@ class Detections(NamedTuple):
     ranks: IntArray
     found: IntArray  # bits, see `ScoredObjectCounts`
     ignored: IntArray
+
+
+class Chosen(NamedTuple):
+    """Some detections by their numbers, from `start` to `stop`, and how often each image counts."""
+
+    numbers: IntArray
+    start: int
+    stop: int
+    weights: FloatArray
 
 
 class ByImage(NamedTuple):
@@ -59,14 +70,14 @@ class Points(NamedTuple):
 
     starts: IntArray  # (curves + 1,), curves by class, range and threshold
     groups: IntArray
-    tp: IntArray  # cumulative
-    fp: IntArray  # cumulative
-    fp_before: IntArray  # without those of the same score
+    tp: FloatArray  # cumulative
+    fp: FloatArray  # cumulative
+    fp_before: FloatArray  # without those of the same score
     precision: FloatArray
     exact: FloatArray
     hull: FloatArray
     previous: IntArray  # the vertex before this point in the hull up to there, -1 for the origin
-    measured: FloatArray  # (curves, 3): AP, exact area and that of the hull
+    measured: FloatArray  # (curves, 4): AP, recall, exact area and that of the hull
     objects: IntArray  # (classes, ranges)
     needed: IntArray  # (classes, ranges, recalls): true positives that reach each recall
     found: IntArray  # (classes, limits, thresholds): true positives of the range of all areas by limit
@@ -75,14 +86,18 @@ class Points(NamedTuple):
 class Workspace(NamedTuple):
     """Arrays that are filled again and again with the points of one curve, as in `Points`."""
 
-    points: IntArray  # (4, any): groups, TP, FP, and FP without those of the same score
+    groups: IntArray
+    tp: FloatArray  # whole numbers as floats, with which several points are computed at once
+    fp: FloatArray
+    fp_before: FloatArray
     precision: FloatArray
+    short: FloatArray  # areas from the point before, computed as those of short segments
     exact: FloatArray
     hull: FloatArray
     previous: IntArray
     read: FloatArray  # precision, made falling, at each recall
     needed: IntArray
-    shifts: IntArray  # (3, any): zeros between curves
+    shifts: FloatArray  # (3, any): zeros between curves
 
 
 class Settings(NamedTuple):
@@ -94,50 +109,58 @@ class Settings(NamedTuple):
     recalls: FloatArray
 
 
+class Method(NamedTuple):
+    """All that is known of a method before images are left out."""
+
+    detections: Detections
+    by_image: ByImage
+    points: Points
+    by_class: FloatArray  # (classes, values): the metrics of each class
+    settings: Settings
+
+
 @_compiled
 def _workspace(longest: int, recalls: int) -> Workspace:
     """Make the arrays for curves of at most so many points."""
     return Workspace(
-        np.zeros((4, longest + 1), np.int64),
+        np.zeros(longest + 1, np.int64),
+        np.zeros(longest + 1),
+        np.zeros(longest + 1),
+        np.zeros(longest + 1),
+        np.zeros(longest + 1),
         np.zeros(longest + 1),
         np.zeros(longest + 1),
         np.zeros(longest + 1),
         np.zeros(longest + 1, np.int64),
         np.zeros(recalls),
         np.zeros(recalls, np.int64),
-        np.zeros((3, longest + 2), np.int64),
+        np.zeros((3, longest + 2)),
     )
 
 
 @_compiled
-def count_points(
-    start: int, stop: int, chosen: IntArray, detections: Detections, weights: FloatArray, bit: int, points: IntArray
-) -> int:
-    """Fill in the points of one curve from detections in their order, and return how many it has.
-
-    `points` has shape (4, any): groups, TP, FP, and FP without those of the same score. `chosen` has the numbers of the
-    detections, from `start` to `stop`.
-    """
+def _count_points(chosen: Chosen, detections: Detections, bit: int, work: Workspace) -> int:
+    """Fill in the points of one curve from detections in their order, and return how many it has."""
     mask = np.int64(1) << np.int64(bit)
-    tp = fp = before = np.int64(0)
+    tp = fp = before = last_tp = 0.0
     size = 0
     group = np.int64(-1)
-    last_tp = np.int64(0)
-    for k in range(start, stop):
-        detection = chosen[k]
+    for k in range(chosen.start, chosen.stop):
+        detection = chosen.numbers[k]
+        weight = chosen.weights[detections.images[detection]]
         if detections.groups[detection] != group:
             if tp > last_tp:
-                points[0, size], points[1, size], points[2, size], points[3, size] = group, tp, fp, before
+                work.groups[size], work.tp[size], work.fp[size], work.fp_before[size] = group, tp, fp, before
                 size += 1
                 last_tp = tp
             group = detections.groups[detection]
             before = fp
         if detections.found[detection] & mask:
-            tp += np.int64(weights[detections.images[detection]])
+            tp += weight
         elif not detections.ignored[detection] & mask:
-            fp += np.int64(weights[detections.images[detection]])
+            fp += weight
     if tp > last_tp:
-        points[0, size], points[1, size], points[2, size], points[3, size] = group, tp, fp, before
+        work.groups[size], work.tp[size], work.fp[size], work.fp_before[size] = group, tp, fp, before
         size += 1
     return size
 
@@ -157,7 +180,7 @@ def _needed(objects: int, recalls: FloatArray, needed: IntArray) -> None:
 @_compiled
 def _interpolated(work: Workspace, size: int) -> float:
     """Compute AP of the points: fill in precision, made falling, at each recall, and return the mean."""
-    needed, read, tp = work.needed, work.read, work.points[1]
+    needed, read, tp = work.needed, work.read, work.tp
     read[:] = 0.0
     place = needed.size - 1
     while place >= 0 and (size == 0 or needed[place] > tp[size - 1]):
@@ -165,7 +188,7 @@ def _interpolated(work: Workspace, size: int) -> float:
     highest = total = 0.0
     for k in range(size - 1, -1, -1):
         highest = max(highest, work.precision[k])
-        below = tp[k - 1] if k else np.int64(-1)
+        below = tp[k - 1] if k else -1.0
         while place >= 0 and needed[place] > below:
             read[place] = highest
             total += highest
@@ -187,17 +210,20 @@ def _fill_areas(work: Workspace, first: int, size: int) -> None:
 
     The hull up to a point ends there, so each point but the first continues the hull up to the point before it.
     """
-    tp, fp, before = work.points[1], work.points[2], work.points[3]
-    a, area = (float(tp[first - 1]), work.exact[first - 1]) if first else (0.0, 0.0)
+    tp, fp, before, short = work.tp, work.fp, work.fp_before, work.short
+    for k in range(max(first, 1), size):  # without a branch
+        short[k] = short_segment_area(tp[k - 1], before[k], tp[k], fp[k])
+    area = work.exact[first - 1] if first else 0.0
     for k in range(first, size):
-        b = float(tp[k])
-        area += _segment(a, float(before[k]), b, float(fp[k]))
+        if k == 0:
+            area += _segment(0.0, before[0], tp[0], fp[0])
+        else:
+            area += unless_long(short[k], tp[k - 1], before[k], tp[k], fp[k])
         work.exact[k] = area
-        a = b
         vertex = k - 1
         while vertex >= 0:
             earlier = work.previous[vertex]
-            earlier_tp, earlier_fp = (tp[earlier], fp[earlier]) if earlier >= 0 else (np.int64(0), np.int64(0))
+            earlier_tp, earlier_fp = (tp[earlier], fp[earlier]) if earlier >= 0 else (0.0, 0.0)
             rise, run = fp[vertex] - earlier_fp, tp[vertex] - earlier_tp
             if (fp[k] - fp[vertex]) * run > rise * (tp[k] - tp[vertex]):
                 break
@@ -208,10 +234,10 @@ def _fill_areas(work: Workspace, first: int, size: int) -> None:
 @_compiled
 def _hull_step(work: Workspace, point: int) -> float:
     """Compute the area of the hull from the vertex before a point to that point."""
-    tp, fp, vertex = work.points[1], work.points[2], work.previous[point]
+    tp, fp, vertex = work.tp, work.fp, work.previous[point]
     if vertex < 0:
-        return _segment(0.0, 0.0, float(tp[point]), float(fp[point]))
-    return _segment(float(tp[vertex]), float(fp[vertex]), float(tp[point]), float(fp[point]))
+        return _segment(0.0, 0.0, tp[point], fp[point])
+    return _segment(tp[vertex], fp[vertex], tp[point], fp[point])
 
 
 @_compiled
@@ -225,36 +251,38 @@ def _hull_area(work: Workspace, first: int, size: int) -> float:
 
 
 @_compiled
-def _measure_points(work: Workspace, first: int, size: int, objects: int, of_all: int, measured: FloatArray) -> None:
-    """Fill in AP of the points, and of a curve `of_all` areas also the exact area and that of its hull.
+def _measure_points(work: Workspace, first: int, size: int, objects: int, measured: FloatArray) -> None:
+    """Fill in AP and recall of the points; where there is room in `measured` also the exact area and that of the hull.
 
     The first points, up to `first`, are measured already, see `Points`.
     """
+    tp, fp, precision = work.tp, work.fp, work.precision
     for k in range(first, size):
-        tp, fp = float(work.points[1, k]), float(work.points[2, k])
-        work.precision[k] = tp / (fp + tp + _EPSILON)
+        precision[k] = tp[k] / (fp[k] + tp[k] + _EPSILON)
     measured[0] = _interpolated(work, size)
-    if of_all:
+    measured[1] = tp[size - 1] / objects if size else 0.0
+    if measured.size > _OF_RANGE:
         _fill_areas(work, first, size)
-        measured[1] = area_share(work.exact[size - 1], float(objects)) if size else 0.0
-        measured[2] = area_share(_hull_area(work, first, size), float(objects))
+        measured[2] = area_share(work.exact[size - 1], float(objects)) if size else 0.0
+        measured[3] = area_share(_hull_area(work, first, size), float(objects))
 
 
 @_compiled
-def _add_curve(measured: FloatArray, reached: float, area: int, t: int, settings: Settings, values: FloatArray) -> None:
+def _add_curve(measured: FloatArray, bit: int, settings: Settings, values: FloatArray) -> None:
     """Add what was measured of one curve to the metrics of its class, which are sums over thresholds."""
+    area, t = bit // settings.thresholds, bit % settings.thresholds
     if area != _ALL:
         values[_AP_OF_RANGES + area - 1] += measured[0]
-        values[_AR_OF_RANGES + area - 1] += reached
+        values[_AR_OF_RANGES + area - 1] += measured[1]
         return
     values[_AP] += measured[0]
-    values[_EXACT] += measured[1]
-    values[_ACHIEVABLE] += measured[2]
-    values[_AR + settings.limits.size - 1] += reached
+    values[_AR + settings.limits.size - 1] += measured[1]
+    values[_EXACT] += measured[2]
+    values[_ACHIEVABLE] += measured[3]
     if t == 0:
-        values[_AP_50], values[_EXACT + 1] = measured[0], measured[1]
+        values[_AP_50], values[_EXACT + 1] = measured[0], measured[2]
     if 2 * t == settings.thresholds:
-        values[_AP_75], values[_EXACT + 2] = measured[0], measured[1]
+        values[_AP_75], values[_EXACT + 2] = measured[0], measured[2]
 
 
 @_compiled
@@ -273,7 +301,7 @@ def _finish_class(values: FloatArray, objects: IntArray, settings: Settings) -> 
 @_compiled
 def _recall_at_limits(found: IntArray, objects: int, settings: Settings, values: FloatArray) -> None:
     """Add the recall of the first detections of each image, at each limit but the last."""
-    for limit in range(settings.limits.size - 1):
+    for limit in range(settings.limits.size - 1 if objects else 0):
         for t in range(settings.thresholds):
             values[_AR + limit] += found[limit, t] / objects
 
@@ -289,61 +317,40 @@ def _add_found(found: IntArray, bits: int, rank: int, weight: int, settings: Set
 
 
 @_compiled
-def measure_class(
-    start: int,
-    stop: int,
-    chosen: IntArray,
-    detections: Detections,
-    weights: FloatArray,
-    objects: IntArray,
-    settings: Settings,
-    values: FloatArray,
-) -> None:
-    """Measure a class afresh from its detections, which are `chosen` from `start` to `stop`."""
-    work = _workspace(stop - start, settings.recalls.size)
+def measure_class(chosen: Chosen, detections: Detections, objects: IntArray, settings: Settings) -> FloatArray:
+    """Measure a class afresh from its detections."""
+    work = _workspace(chosen.stop - chosen.start, settings.recalls.size)
     found = np.zeros((settings.limits.size, settings.thresholds), np.int64)
-    measured = np.zeros(3)
-    values[:] = 0.0
+    measured = np.zeros(_OF_ALL)
+    values = np.zeros(VALUES + settings.limits.size)
     for area in range(settings.ranges):
         if objects[area]:
             _needed(objects[area], settings.recalls, work.needed)
-            for t in range(settings.thresholds):
-                bit = area * settings.thresholds + t
-                size = count_points(start, stop, chosen, detections, weights, bit, work.points)
-                _measure_points(work, 0, size, objects[area], area == _ALL, measured)
-                reached = work.points[1, size - 1] / objects[area] if size else 0.0
-                _add_curve(measured, reached, area, t, settings, values)
-    if objects[_ALL]:
-        for k in range(start, stop):
-            weight = np.int64(weights[detections.images[chosen[k]]])
-            _add_found(found, detections.found[chosen[k]], detections.ranks[chosen[k]], weight, settings)
-        _recall_at_limits(found, objects[_ALL], settings, values)
+            for bit in range(area * settings.thresholds, (area + 1) * settings.thresholds):
+                size = _count_points(chosen, detections, bit, work)
+                _measure_points(work, 0, size, objects[area], measured[: _OF_RANGE if area else _OF_ALL])
+                _add_curve(measured, bit, settings, values)
+    for k in range(chosen.start, chosen.stop):
+        detection = chosen.numbers[k]
+        weight = np.int64(chosen.weights[detections.images[detection]])
+        _add_found(found, detections.found[detection], detections.ranks[detection], int(weight), settings)
+    _recall_at_limits(found, objects[_ALL], settings, values)
     _finish_class(values, objects, settings)
+    return values
 
 
 @_compiled
-def _shift_points(
-    curve: int,
-    changed: IntArray,
-    begin: int,
-    end: int,
-    detections: Detections,
-    weights: FloatArray,
-    bit: int,
-    base: Points,
-    shifts: IntArray,
-) -> int:
-    """Fill in by how much the points of a curve change with the detections of images of other weights.
+def _shift_points(curve: int, changed: Chosen, detections: Detections, base: Points, shifts: FloatArray) -> int:
+    """Fill in by how much the points of a curve change with detections of images of other weights.
 
-    These are `changed` from `begin` to `end`; `shifts` has shape (3, any), and holds zeros. Returns the first point
-    that changes, or how many points there are.
+    `shifts` has shape (3, any), and holds zeros. Returns the first point that changes, or how many points there are.
     """
-    mask = np.int64(1) << np.int64(bit)
+    mask = np.int64(1) << np.int64(curve % BITS)
     start, last = base.starts[curve], base.starts[curve + 1]
     first = last - start
     low = start
-    for k in range(begin, end):
-        detection = changed[k]
+    for k in range(changed.start, changed.stop):
+        detection = changed.numbers[k]
         is_found = detections.found[detection] & mask
         if not is_found and detections.ignored[detection] & mask:
             continue
@@ -359,7 +366,7 @@ def _shift_points(
             break  # all others have lower scores than the last that is found
         place = low - start
         first = min(first, place)
-        shift = np.int64(weights[detections.images[detection]]) - np.int64(1)
+        shift = changed.weights[detections.images[detection]] - 1.0
         if is_found:
             shifts[0, place] += shift
         else:
@@ -375,17 +382,18 @@ def _shift_curve(curve: int, first: int, base: Points, work: Workspace) -> int:
     Those before `first` are as they were.
     """
     start, last = base.starts[curve], base.starts[curve + 1]
-    shifts, points = work.shifts, work.points
-    points[1, :first] = base.tp[start : start + first]
-    points[2, :first] = base.fp[start : start + first]
+    shifts = work.shifts
+    work.tp[:first] = base.tp[start : start + first]
+    work.fp[:first] = base.fp[start : start + first]
     work.precision[:first] = base.precision[start : start + first]
     work.previous[:first] = base.previous[start : start + first]
     work.hull[:first] = base.hull[start : start + first]
     if first:
         work.exact[first - 1] = base.exact[start + first - 1]
     size = first
-    more_tp = more_fp = more_before = np.int64(0)
-    last_tp = points[1, first - 1] if first else np.int64(0)
+    more_tp = more_fp = more_before = last_tp = 0.0
+    if first:
+        last_tp = work.tp[first - 1]
     for k in range(first, last - start):
         more_tp += shifts[0, k]
         more_fp += shifts[1, k]
@@ -393,9 +401,9 @@ def _shift_curve(curve: int, first: int, base: Points, work: Workspace) -> int:
         shifts[0, k] = shifts[1, k] = shifts[2, k] = 0
         tp = base.tp[start + k] + more_tp
         if tp > last_tp:
-            points[1, size] = last_tp = tp
-            points[2, size] = base.fp[start + k] + more_fp
-            points[3, size] = base.fp_before[start + k] + more_before
+            work.tp[size] = last_tp = tp
+            work.fp[size] = base.fp[start + k] + more_fp
+            work.fp_before[size] = base.fp_before[start + k] + more_before
             size += 1
     shifts[2, last - start] = 0
     return size
@@ -417,9 +425,9 @@ def points_of_all(detections: Detections, objects: IntArray, settings: Settings)
     for label in range(classes):
         longest = max(longest, detections.starts[label + 1] - detections.starts[label])
     work = _workspace(longest, settings.recalls.size)
-    whole, real = np.zeros((5, most), np.int64), np.zeros((3, most))
+    whole, real = np.zeros((2, most), np.int64), np.zeros((6, most))
     starts = np.zeros(classes * curves + 1, np.int64)
-    measured = np.zeros((classes * curves, 3))
+    measured = np.zeros((classes * curves, _OF_ALL))
     needed = np.zeros((classes, settings.ranges, settings.recalls.size), np.int64)
     found = np.zeros((classes, settings.limits.size, settings.thresholds), np.int64)
     for label in range(classes):
@@ -430,43 +438,33 @@ def points_of_all(detections: Detections, objects: IntArray, settings: Settings)
         for bit in range(curves):
             curve, area = label * curves + bit, bit // settings.thresholds
             work.needed[:] = needed[label, area]
-            size = count_points(begin, end, every, detections, weights, bit, work.points)
-            _measure_points(work, 0, size, max(objects[label, area], 1), area == _ALL, measured[curve])
+            size = _count_points(Chosen(every, begin, end, weights), detections, bit, work)
+            of_curve = measured[curve, : _OF_RANGE if area else _OF_ALL]
+            _measure_points(work, 0, size, max(objects[label, area], 1), of_curve)
             for k in range(size if area == _ALL else 0):
                 vertex = work.previous[k]
                 work.hull[k] = _hull_step(work, k) + (work.hull[vertex] if vertex >= 0 else 0.0)
             into = starts[curve]
             starts[curve + 1] = into + size
-            whole[:4, into : into + size] = work.points[:, :size]
-            whole[4, into : into + size] = work.previous[:size]
-            real[0, into : into + size] = work.precision[:size]
-            real[1, into : into + size] = work.exact[:size]
-            real[2, into : into + size] = work.hull[:size]
+            stop = into + size
+            whole[0, into:stop], whole[1, into:stop] = work.groups[:size], work.previous[:size]
+            real[0, into:stop], real[1, into:stop] = work.tp[:size], work.fp[:size]
+            real[2, into:stop], real[3, into:stop] = work.fp_before[:size], work.precision[:size]
+            real[4, into:stop], real[5, into:stop] = work.exact[:size], work.hull[:size]
         for k in range(begin, end):
             _add_found(found[label], detections.found[k], detections.ranks[k], 1, settings)
     return Points(
-        starts, whole[0], whole[1], whole[2], whole[3], real[0], real[1], real[2], whole[4], measured, objects, needed,
+        starts, whole[0], real[0], real[1], real[2], real[3], real[4], real[5], whole[1], measured, objects, needed,
         found,
     )  # fmt: skip
 
 
 @_compiled
-def _measure_changed(
-    label: int,
-    changed: IntArray,
-    begin: int,
-    end: int,
-    detections: Detections,
-    weights: FloatArray,
-    base: Points,
-    objects: IntArray,
-    settings: Settings,
-    work: Workspace,
-    values: FloatArray,
-) -> None:
+def _measure_changed(label: int, changed: Chosen, objects: IntArray, method: Method, work: Workspace) -> FloatArray:
     """Measure a class by correcting its points for detections of images with other weights."""
-    measured = np.zeros(3)
-    values[:] = 0.0
+    detections, _, base, _, settings = method
+    measured = np.zeros(_OF_ALL)
+    values = np.zeros(VALUES + settings.limits.size)
     for area in range(settings.ranges):
         if not objects[area]:
             continue
@@ -475,26 +473,23 @@ def _measure_changed(
             work.needed[:] = base.needed[label, area]
         else:
             _needed(objects[area], settings.recalls, work.needed)
-        for t in range(settings.thresholds):
-            bit = area * settings.thresholds + t
-            curve = label * settings.ranges * settings.thresholds + bit
-            size = base.starts[curve + 1] - base.starts[curve]
-            first = _shift_points(curve, changed, begin, end, detections, weights, bit, base, work.shifts)
-            if same_objects and first == size:
-                reached = base.tp[base.starts[curve + 1] - 1] / objects[area] if size else 0.0
-                _add_curve(base.measured[curve], reached, area, t, settings, values)
+        for bit in range(area * settings.thresholds, (area + 1) * settings.thresholds):
+            curve = label * BITS + bit
+            first = _shift_points(curve, changed, detections, base, work.shifts)
+            if same_objects and first == base.starts[curve + 1] - base.starts[curve]:
+                _add_curve(base.measured[curve], bit, settings, values)
                 continue
             size = _shift_curve(curve, first, base, work)
-            _measure_points(work, first, size, objects[area], area == _ALL, measured)
-            reached = work.points[1, size - 1] / objects[area] if size else 0.0
-            _add_curve(measured, reached, area, t, settings, values)
-    if objects[_ALL]:
-        found = base.found[label].copy()
-        for k in range(begin, end):
-            weight = np.int64(weights[detections.images[changed[k]]]) - np.int64(1)
-            _add_found(found, detections.found[changed[k]], detections.ranks[changed[k]], weight, settings)
-        _recall_at_limits(found, objects[_ALL], settings, values)
+            _measure_points(work, first, size, objects[area], measured[: _OF_RANGE if area else _OF_ALL])
+            _add_curve(measured, bit, settings, values)
+    found = base.found[label].copy()
+    for k in range(changed.start, changed.stop):
+        detection = changed.numbers[k]
+        weight = np.int64(changed.weights[detections.images[detection]]) - np.int64(1)
+        _add_found(found, detections.found[detection], detections.ranks[detection], int(weight), settings)
+    _recall_at_limits(found, objects[_ALL], settings, values)
     _finish_class(values, objects, settings)
+    return values
 
 
 @_compiled
@@ -526,79 +521,82 @@ def _listed(images: IntArray, by_image: ByImage) -> IntArray:
 
 
 @_compiled
-def measure_rows(
-    rows: FloatArray,
-    detections: Detections,
-    by_image: ByImage,
-    base: Points,
-    base_values: FloatArray,
-    settings: Settings,
-    means: FloatArray,
+def _objects_of_row(
+    weights: FloatArray, images: IntArray, by_image: ByImage, objects: IntArray, is_touched: NDArray[np.bool_]
 ) -> None:
+    """Add the objects of some images, as often as weights say, to those of classes, and mark their classes."""
+    for image in images:
+        for entry in range(by_image.object_starts[image], by_image.object_starts[image + 1]):
+            label = by_image.object_classes[entry]
+            is_touched[label] = True
+            for area in range(objects.shape[1]):
+                objects[label, area] += np.int64(weights[image]) * by_image.objects[entry, area]
+
+
+@_compiled
+def _measure_row(weights: FloatArray, method: Method, work: Workspace, values: FloatArray) -> None:
+    """Measure one row of weights: fill in the metrics of each class, (classes, values)."""
+    detections, by_image, base, by_class, settings = method
+    changed_images, counted_images = np.flatnonzero(weights != 1), np.flatnonzero(weights != 0)
+    by_correcting = 2 * changed_images.size <= weights.size and changed_images.size < counted_images.size
+    images = changed_images if by_correcting else counted_images
+    listed = _listed(images, by_image)
+    is_touched = np.zeros(values.shape[0], np.bool_)
+    if by_correcting:
+        values[:] = by_class
+        objects = base.objects.copy()
+        _objects_of_row(weights - 1, images, by_image, objects, is_touched)
+    else:
+        values[:] = np.nan
+        objects = np.zeros_like(base.objects)
+        _objects_of_row(weights, images, by_image, objects, is_touched)
+    begin = 0
+    for label in range(values.shape[0]):
+        end = begin
+        while end < listed.size and listed[end] < detections.starts[label + 1]:
+            end += 1
+        chosen = Chosen(listed, begin, end, weights)
+        if by_correcting and (is_touched[label] or end > begin):
+            values[label] = _measure_changed(label, chosen, objects[label], method, work)
+        elif not by_correcting and is_touched[label]:
+            values[label] = measure_class(chosen, detections, objects[label], settings)
+        begin = end
+
+
+@_compiled
+def measure_rows(rows: FloatArray, method: Method, means: FloatArray) -> None:
     """Measure rows of weights of images, (R, images): fill in means over classes, (R, values)."""
-    classes = base.objects.shape[0]
     longest = 0
-    for curve in range(base.starts.size - 1):
-        longest = max(longest, base.starts[curve + 1] - base.starts[curve])
-    work = _workspace(longest, settings.recalls.size)
-    values = np.zeros_like(base_values)
-    objects = np.zeros_like(base.objects)
-    is_touched = np.zeros(classes, np.bool_)
+    for curve in range(method.points.starts.size - 1):
+        longest = max(longest, method.points.starts[curve + 1] - method.points.starts[curve])
+    work = _workspace(longest, method.settings.recalls.size)
+    values = np.zeros_like(method.by_class)
     for r in range(rows.shape[0]):
-        weights = rows[r]
-        changed_images = np.flatnonzero(weights != 1)
-        counted_images = np.flatnonzero(weights != 0)
-        by_correcting = 2 * changed_images.size <= weights.size and changed_images.size < counted_images.size
-        images = changed_images if by_correcting else counted_images
-        listed = _listed(images, by_image)
-        objects[:] = base.objects if by_correcting else np.zeros_like(base.objects)
-        values[:] = base_values
-        is_touched[:] = not by_correcting
-        for image in images:
-            weight = np.int64(weights[image]) - np.int64(by_correcting)
-            for entry in range(by_image.object_starts[image], by_image.object_starts[image + 1]):
-                is_touched[by_image.object_classes[entry]] = True
-                for area in range(settings.ranges):
-                    objects[by_image.object_classes[entry], area] += weight * by_image.objects[entry, area]
-        begin = 0
-        for label in range(classes):
-            end = begin
-            while end < listed.size and listed[end] < detections.starts[label + 1]:
-                end += 1
-            if by_correcting and (is_touched[label] or end > begin):
-                _measure_changed(
-                    label, listed, begin, end, detections, weights, base, objects[label], settings, work,
-                    values[label],
-                )  # fmt: skip
-            elif not by_correcting and not objects[label].any():
-                values[label] = np.nan
-            elif not by_correcting:
-                measure_class(begin, end, listed, detections, weights, objects[label], settings, values[label])
-            begin = end
+        _measure_row(rows[r], method, work, values)
         _mean_over_classes(values, means[r])
 
 
 @_compiled
 def read_precision(
-    rows: FloatArray, detections: Detections, objects: FloatArray, bit: int, recalls: FloatArray, heights: FloatArray
+    rows: FloatArray, detections: Detections, objects: FloatArray, recalls: FloatArray, heights: FloatArray
 ) -> None:
-    """Fill in precision at each recall of each row of weights, the mean over the classes that have objects.
+    """Fill in precision at each recall at IoU .5 of each row of weights, the mean over the classes that have objects.
 
     `objects` has shape (R, classes).
     """
     classes = detections.starts.size - 1
     every = np.arange(detections.images.size)
     work = _workspace(every.size, recalls.size)
-    measured = np.zeros(3)
+    measured = np.zeros(_OF_RANGE)
     for r in range(rows.shape[0]):
         total, defined = np.zeros(recalls.size), 0
         for label in range(classes):
-            of_class = np.int64(objects[r, label])
+            of_class = int(objects[r, label])
             if of_class:
                 begin, end = detections.starts[label], detections.starts[label + 1]
-                size = count_points(begin, end, every, detections, rows[r], bit, work.points)
+                size = _count_points(Chosen(every, begin, end, rows[r]), detections, 0, work)
                 _needed(of_class, recalls, work.needed)
-                _measure_points(work, 0, size, of_class, 0, measured)
+                _measure_points(work, 0, size, of_class, measured)
                 total += work.read
                 defined += 1
         if defined:

@@ -14,7 +14,9 @@ Conventions
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
@@ -34,6 +36,9 @@ from segbench.protocols.objects.scored_counts import RANGES, THRESHOLDS, ScoredO
 RECALLS = np.linspace(0.0, 1.0, 101)
 """Where precision is read, as pycocotools has these recalls."""
 _LIMITS = (1, 10)
+_CPUS = min(8, os.cpu_count() or 1)
+_WORTH_THREADS = 2**20
+"""From so many detections of all rows together, several threads measure rows: the kernels let each other run."""
 
 
 def limits_of(max_dets: int) -> tuple[int, ...]:
@@ -241,7 +246,7 @@ class ScoredObjectTable(CountsTable[ScoredObjectCounts]):
     """Scored objects of one method; `max_dets` detections of each class and image were counted."""
 
     counts = ScoredObjectCounts
-    fewest_images_of_class = 15
+    enough_of_class = 15
 
     def __init__(self, per_image: Mapping[str, Any], max_dets: int) -> None:
         super().__init__(per_image)
@@ -280,20 +285,36 @@ class ScoredObjectTable(CountsTable[ScoredObjectCounts]):
     def by_class(self) -> FloatArray:
         """Every metric of each class, shape (classes, metrics); nan where it has no objects."""
         detections = self.detection_set.detections
-        values = np.full((self.detection_set.labels.size, len(self.metrics)), np.nan)
         weights, every = np.ones(max(self.images, 1)), np.arange(detections.images.size)
         objects = self.detection_set.objects_of_classes()
-        for label, (begin, end) in enumerate(zip(detections.starts, detections.starts[1:], strict=False)):
-            kernels.measure_class(begin, end, every, detections, weights, objects[label], self._settings, values[label])
-        return values
+        values = [
+            kernels.measure_class(
+                kernels.Chosen(every, begin, end, weights),
+                detections,
+                of_class,
+                self._settings,
+            )
+            for begin, end, of_class in zip(detections.starts, detections.starts[1:], objects, strict=False)
+        ]
+        return np.array(values, np.float64).reshape(-1, len(self.metrics))
 
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
         weights = np.ascontiguousarray(of["image"], np.float64)
         means = np.full((len(weights), len(self.metrics)), np.nan)
-        kernels.measure_rows(
-            weights, self.detection_set.detections, self._by_image, self._points, self.by_class,
-            self._settings, means,
-        )  # fmt: skip
+        method = kernels.Method(
+            self.detection_set.detections, self._by_image, self._points, self.by_class, self._settings
+        )
+
+        def measure(rows: slice) -> None:
+            kernels.measure_rows(weights[rows], method, means[rows])
+
+        threads = min(len(weights), _CPUS)
+        if threads < 2 or len(weights) * self.detection_set.scores.size < _WORTH_THREADS:
+            measure(slice(None))
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                ends = np.linspace(0, len(weights), threads + 1).astype(int).tolist()
+                list(pool.map(measure, map(slice, ends, ends[1:])))
         return dict(zip(self.labels, means.T, strict=True))
 
     @cached_property
@@ -364,7 +385,7 @@ class ScoredObjectTable(CountsTable[ScoredObjectCounts]):
         of_entries = weights[:, detection_set.object_images] * detection_set.objects[:, 0]
         np.add.at(objects.T, detection_set.object_classes, of_entries.T)
         heights = np.full((len(weights), at.size), np.nan)
-        kernels.read_precision(weights, detection_set.detections, objects, 0, at, heights)
+        kernels.read_precision(weights, detection_set.detections, objects, at, heights)
         return heights
 
 

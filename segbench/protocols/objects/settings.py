@@ -97,8 +97,8 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         instances with scores, which are `ScoredObjects` with settings of their own. By default panoptic with a
         `divisor`, instances without.
     iou : float or sequence of float
-        Thresholds of IoU of F1, precision, recall and the threat score, from .5 to 1, with at most six decimal places; not of
-        components.
+        Thresholds of IoU of F1, precision, recall and the threat score, from .5 to 1, with at most six decimal places;
+        not of components.
     divisor : int, optional
         Panoptic maps hold ``class * divisor + instance`` with a divisor of at least 2, and below it classes alone:
         stuff, or crowds of things. None: a JSON of COCO's format lies beside each folder, or each image has a file of
@@ -150,7 +150,7 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
     takes_volumes: ClassVar[bool] = True
     counts = counts_in("segbench.protocols.objects.counts", "ObjectCounts")
     title: ClassVar[str] = (
-        "Objects are matched one to one by their IoU: panoptic quality, F1 and threat score of instances, components of masks."
+        "Objects are matched one to one by their IoU: panoptic quality, F1 and TS of instances, components of masks."
     )
     examples: ClassVar[tuple[str, ...]] = (
         "GT PRED --iou 0.5,0.75",
