@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
 
 
@@ -49,3 +51,10 @@ class Instances:
 
     def __len__(self) -> int:
         return len(self.ends)
+
+    @property
+    def numbers(self) -> FloatArray:
+        """All that is known of ground truth as numbers, for digests."""
+        parts = (self.size, self.runs, self.ends, self.classes, self.crowds, self.areas, self.boxes)
+        listed = [np.nan_to_num(np.asarray(part, np.float64).reshape(-1), nan=-1.0) for part in parts]
+        return np.concatenate(listed)

@@ -30,6 +30,8 @@ from numpy.typing import NDArray
 from segbench.core.arrays import Array, BoolArray, FloatArray, IntArray
 from segbench.core.compiling import kernel
 
+_MOST_BITS = 60
+
 
 class Runs(NamedTuple):
     """The lengths of the runs of several masks, and where those of each mask end."""
@@ -60,6 +62,27 @@ def _runs_of(mask: Array) -> IntArray:
     changes = np.flatnonzero(pixels[1:] != pixels[:-1]) + 1
     starts_inside = [0] if pixels.size and pixels[0] else []
     return np.diff(np.concatenate([[0], starts_inside, changes, [pixels.size]])).astype(np.int64, copy=False)
+
+
+def runs_of_text(text: bytes) -> IntArray:
+    """Return the runs of COCO's compressed RLE; what it does not decode to is for the caller to refuse.
+
+    Each number has digits of five bits, the low ones first, of which the sixth bit says whether more follow; from the
+    fourth number on it is the difference to the last but one.
+    """
+    runs: list[int] = []
+    value = shift = 0
+    for character in text:
+        digit = character - 48
+        value |= (digit & 0x1F) << shift
+        shift += 5
+        if digit & 0x20 and shift < _MOST_BITS:
+            continue
+        if digit & 0x10:
+            value -= 1 << shift
+        runs.append(value + (runs[-2] if len(runs) > 2 else 0))
+        value = shift = 0
+    return np.array([min(max(length, -1), 2**62) for length in runs], np.int64)
 
 
 def decode_mask(runs: IntArray, size: tuple[int, int]) -> BoolArray:

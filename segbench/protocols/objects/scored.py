@@ -155,9 +155,9 @@ class ScoredObjects(Protocol, can.FromCounts, can.Divided):
         from segbench.core.instances import Instances
         from segbench.protocols.objects.scored_counting import count_scored
 
-        one = np.ones(1, np.int64)
+        ones = np.ones(1, np.int64)
         instances = Instances(
-            size=(1, 1), runs=np.array([0, 1]), ends=2 * one, classes=one, scores=np.ones(1),
+            size=(1, 1), runs=np.array([0, 1]), ends=2 * ones, classes=ones, scores=np.ones(1),
             crowds=np.zeros(1, np.bool_), areas=np.ones(1), boxes=np.ones((1, 4)),
         )  # fmt: skip
         count_scored(instances, instances, self.rules)

@@ -74,7 +74,7 @@ def count_scored(truth: Instances, predicted: Instances, rules: Rules) -> Scored
         ranks.append(np.arange(rows.size))
         outcomes.append(outcome)
     listed = np.concatenate([np.zeros(0, np.intp), *order])
-    found, ignored = np.hstack([np.zeros((2, 0), np.int64), *outcomes])
+    matched, ignored = np.hstack([np.zeros((2, 0), np.int64), *outcomes])
     counted = [~is_ignored[:, truth.classes == label] for label in labels.tolist()]
     names = {**truth.names, **predicted.names}
     return ScoredObjectCounts(
@@ -84,7 +84,7 @@ def count_scored(truth: Instances, predicted: Instances, rules: Rules) -> Scored
         detections=np.array([rows.size for rows in order], np.int64),
         scores=scores[listed],
         ranks=np.concatenate([np.zeros(0, np.int64), *ranks]),
-        found=found,
+        matched=matched,
         ignored=ignored,
     )
 
@@ -161,7 +161,7 @@ def match_detections(
     """Match detections in their order at each threshold for each range of areas, and set the bits of their outcome.
 
     `overlaps` has shape (detections, objects), `is_ignored` (ranges, objects), `is_outside` (ranges, detections), and
-    `outcome` (2, detections): found and ignored.
+    `outcome` (2, detections): matched and ignored.
     """
     ranges, objects = is_ignored.shape
     order = np.zeros(objects, np.int64)

@@ -20,7 +20,7 @@ THRESHOLDS = 10
 RANGES = ("all", "small", "medium", "large")
 """The ranges of areas."""
 BITS = THRESHOLDS * len(RANGES)
-"""Bits of `ScoredObjectCounts.found` and `ignored`: all thresholds of the first range, rising, then of the next."""
+"""Bits of `ScoredObjectCounts.matched` and `ignored`: all thresholds of the first range, rising, then of the next."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,7 +43,7 @@ class ScoredObjectCounts(Counts):
         The score of each detection, class by class, falling within each.
     ranks : array of int, shape (D,)
         Its place among the detections of its class in its image, from 0.
-    found, ignored : array of int, shape (D,)
+    matched, ignored : array of int, shape (D,)
         What became of it: bit ``10 a + t`` is set where it is matched to an object that counts, or neither right nor
         wrong, for the area range a and the threshold of IoU t (0 for .5, 9 for .95). With neither it is wrong.
     images : int
@@ -61,8 +61,8 @@ class ScoredObjectCounts(Counts):
     >>> masks = np.zeros((2, 8, 8), bool)
     >>> masks[0, :4, :4] = masks[1, 4:, 4:] = True
     >>> truth = {"masks": masks, "labels": [1, 1]}
-    >>> found = {"masks": masks[:1], "labels": [1], "scores": [0.9]}
-    >>> counts = count(truth, found, Objects(kind="scored"))
+    >>> predicted = {"masks": masks[:1], "labels": [1], "scores": [0.9]}
+    >>> counts = count(truth, predicted, Objects(kind="scored"))
     >>> counts.objects.tolist(), counts.scores.tolist(), round(counts.metrics()["coco_ap"], 4)
     ([[2, 2, 0, 0]], [0.9], 0.505)
     """
@@ -75,19 +75,19 @@ class ScoredObjectCounts(Counts):
     detections: IntArray
     scores: FloatArray
     ranks: IntArray
-    found: IntArray
+    matched: IntArray
     ignored: IntArray
     images: int = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "images", as_whole(self.images, "images", most=2**62))
         object.__setattr__(self, "scores", frozen(as_floats(self.scores, "scores")))
-        for name in ("labels", "objects", "detections", "ranks", "found", "ignored"):
+        for name in ("labels", "objects", "detections", "ranks", "matched", "ignored"):
             values = as_counts(np.asarray(getattr(self, name)).reshape(-1), name).astype(np.int64, copy=False)
             object.__setattr__(self, name, frozen(values.reshape(-1, len(RANGES)) if name == "objects" else values))
         classes_fit = self.labels.size == len(self.objects) == self.detections.size and np.all(np.diff(self.labels) > 0)
         names_fit = not self.called or len(self.names) == self.labels.size
-        lists = (self.ranks, self.found, self.ignored)
+        lists = (self.ranks, self.matched, self.ignored)
         lists_fit = all(values.size == self.scores.size for values in lists)
         lists_fit = lists_fit and self.detections.sum() == self.scores.size and bool(np.isfinite(self.scores).all())
         if not (classes_fit and names_fit and lists_fit and self._falls and self._bits_fit):
@@ -107,9 +107,9 @@ class ScoredObjectCounts(Counts):
 
     @property
     def _bits_fit(self) -> bool:
-        """Whether bits are of known ranges and thresholds, and no detection is both found and ignored."""
-        largest = int(np.bitwise_or.reduce(self.found | self.ignored, initial=0))
-        return largest < 2**BITS and not np.any(self.found & self.ignored)
+        """Whether bits are of known ranges and thresholds, and no detection is both matched and ignored."""
+        largest = int(np.bitwise_or.reduce(self.matched | self.ignored, initial=0))
+        return largest < 2**BITS and not np.any(self.matched & self.ignored)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -128,7 +128,7 @@ class ScoredObjectCounts(Counts):
         rows = slice(row, row + has_class)
         end = int(self.detections[: rows.stop].sum())
         kept = slice(end - int(self.detections[rows].sum()), end)
-        lists = {name: getattr(self, name)[kept] for name in ("scores", "ranks", "found", "ignored")}
+        lists = {name: getattr(self, name)[kept] for name in ("scores", "ranks", "matched", "ignored")}
         classes = {name: getattr(self, name)[rows] for name in ("labels", "objects", "detections")}
         called = json.dumps(self.names[rows]) if self.called and has_class else ""
         return self.unchecked(called=called, images=self.images, **classes, **lists)
@@ -147,10 +147,10 @@ class ScoredObjectCounts(Counts):
         class_of = np.searchsorted(labels, np.concatenate(of_detections))
         lists = {
             name: np.concatenate([getattr(summand, name) for summand in summands])
-            for name in ("scores", "ranks", "found", "ignored")
+            for name in ("scores", "ranks", "matched", "ignored")
         }
         # Whatever the order of the images, equal detections come in the same order.
-        order = np.lexsort((lists["ignored"], lists["found"], lists["ranks"], -lists["scores"], class_of))
+        order = np.lexsort((lists["ignored"], lists["matched"], lists["ranks"], -lists["scores"], class_of))
         return cls(
             labels=labels,
             called=_called(labels, summands),

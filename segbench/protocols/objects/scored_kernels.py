@@ -39,7 +39,7 @@ class Detections(NamedTuple):
     images: IntArray
     groups: IntArray  # of equal score, numbered within each class
     ranks: IntArray
-    found: IntArray  # bits, see `ScoredObjectCounts`
+    matched: IntArray  # bits, see `ScoredObjectCounts`
     ignored: IntArray
 
 
@@ -62,7 +62,7 @@ class ByImage(NamedTuple):
     objects: IntArray  # (entries, ranges)
 
 
-class Points(NamedTuple):
+class CurvePoints(NamedTuple):
     """The points of all curves of all images, at which true positives rise, and what is known of each class.
 
     Of each point the areas are those of its curve up to there, times the number of objects.
@@ -80,11 +80,11 @@ class Points(NamedTuple):
     measured: FloatArray  # (curves, 4): AP, recall, exact area and that of the hull
     objects: IntArray  # (classes, ranges)
     needed: IntArray  # (classes, ranges, recalls): true positives that reach each recall
-    found: IntArray  # (classes, limits, thresholds): true positives of the range of all areas by limit
+    matched: IntArray  # (classes, limits, thresholds): true positives of the range of all areas by limit
 
 
 class Workspace(NamedTuple):
-    """Arrays that are filled again and again with the points of one curve, as in `Points`."""
+    """Arrays that are filled again and again with the points of one curve, as in `CurvePoints`."""
 
     groups: IntArray
     tp: FloatArray  # whole numbers as floats, with which several points are computed at once
@@ -100,7 +100,7 @@ class Workspace(NamedTuple):
     shifts: FloatArray  # (3, any): zeros between curves
 
 
-class Settings(NamedTuple):
+class CurveSettings(NamedTuple):
     """What curves are of."""
 
     thresholds: int
@@ -109,14 +109,14 @@ class Settings(NamedTuple):
     recalls: FloatArray
 
 
-class Method(NamedTuple):
+class MeasuredMethod(NamedTuple):
     """All that is known of a method before images are left out."""
 
     detections: Detections
     by_image: ByImage
-    points: Points
+    points: CurvePoints
     by_class: FloatArray  # (classes, values): the metrics of each class
-    settings: Settings
+    settings: CurveSettings
 
 
 @_compiled
@@ -155,7 +155,7 @@ def _count_points(chosen: Chosen, detections: Detections, bit: int, work: Worksp
                 last_tp = tp
             group = detections.groups[detection]
             before = fp
-        if detections.found[detection] & mask:
+        if detections.matched[detection] & mask:
             tp += weight
         elif not detections.ignored[detection] & mask:
             fp += weight
@@ -182,17 +182,17 @@ def _interpolated(work: Workspace, size: int) -> float:
     """Compute AP of the points: fill in precision, made falling, at each recall, and return the mean."""
     needed, read, tp = work.needed, work.read, work.tp
     read[:] = 0.0
-    place = needed.size - 1
-    while place >= 0 and (size == 0 or needed[place] > tp[size - 1]):
-        place -= 1
+    position = needed.size - 1
+    while position >= 0 and (size == 0 or needed[position] > tp[size - 1]):
+        position -= 1
     highest = total = 0.0
     for k in range(size - 1, -1, -1):
         highest = max(highest, work.precision[k])
         below = tp[k - 1] if k else -1.0
-        while place >= 0 and needed[place] > below:
-            read[place] = highest
+        while position >= 0 and needed[position] > below:
+            read[position] = highest
             total += highest
-            place -= 1
+            position -= 1
     return total / needed.size
 
 
@@ -254,7 +254,7 @@ def _hull_area(work: Workspace, first: int, size: int) -> float:
 def _measure_points(work: Workspace, first: int, size: int, objects: int, measured: FloatArray) -> None:
     """Fill in AP and recall of the points; where there is room in `measured` also the exact area and that of the hull.
 
-    The first points, up to `first`, are measured already, see `Points`.
+    The first points, up to `first`, are measured already, see `CurvePoints`.
     """
     tp, fp, precision = work.tp, work.fp, work.precision
     for k in range(first, size):
@@ -268,7 +268,7 @@ def _measure_points(work: Workspace, first: int, size: int, objects: int, measur
 
 
 @_compiled
-def _add_curve(measured: FloatArray, bit: int, settings: Settings, values: FloatArray) -> None:
+def _add_curve(measured: FloatArray, bit: int, settings: CurveSettings, values: FloatArray) -> None:
     """Add what was measured of one curve to the metrics of its class, which are sums over thresholds."""
     area, t = bit // settings.thresholds, bit % settings.thresholds
     if area != _ALL:
@@ -286,7 +286,7 @@ def _add_curve(measured: FloatArray, bit: int, settings: Settings, values: Float
 
 
 @_compiled
-def _finish_class(values: FloatArray, objects: IntArray, settings: Settings) -> None:
+def _finish_class(values: FloatArray, objects: IntArray, settings: CurveSettings) -> None:
     """Turn sums over thresholds into means; nan where the class has no objects."""
     for k in range(values.size):
         area = _ALL
@@ -299,28 +299,28 @@ def _finish_class(values: FloatArray, objects: IntArray, settings: Settings) -> 
 
 
 @_compiled
-def _recall_at_limits(found: IntArray, objects: int, settings: Settings, values: FloatArray) -> None:
+def _recall_at_limits(matched: IntArray, objects: int, settings: CurveSettings, values: FloatArray) -> None:
     """Add the recall of the first detections of each image, at each limit but the last."""
     for limit in range(settings.limits.size - 1 if objects else 0):
         for t in range(settings.thresholds):
-            values[_AR + limit] += found[limit, t] / objects
+            values[_AR + limit] += matched[limit, t] / objects
 
 
 @_compiled
-def _add_found(found: IntArray, bits: int, rank: int, weight: int, settings: Settings) -> None:
-    """Count a detection among those found at each limit and threshold, as often as its weight says."""
+def _add_matched(matched: IntArray, bits: int, rank: int, weight: int, settings: CurveSettings) -> None:
+    """Count a detection among those matched at each limit and threshold, as often as its weight says."""
     for limit in range(settings.limits.size - 1):
         if rank < settings.limits[limit]:
             for t in range(settings.thresholds):
                 if bits >> np.int64(t) & np.int64(1):
-                    found[limit, t] += weight
+                    matched[limit, t] += weight
 
 
 @_compiled
-def measure_class(chosen: Chosen, detections: Detections, objects: IntArray, settings: Settings) -> FloatArray:
+def measure_class(chosen: Chosen, detections: Detections, objects: IntArray, settings: CurveSettings) -> FloatArray:
     """Measure a class afresh from its detections."""
     work = _workspace(chosen.stop - chosen.start, settings.recalls.size)
-    found = np.zeros((settings.limits.size, settings.thresholds), np.int64)
+    matched = np.zeros((settings.limits.size, settings.thresholds), np.int64)
     measured = np.zeros(_OF_ALL)
     values = np.zeros(VALUES + settings.limits.size)
     for area in range(settings.ranges):
@@ -333,14 +333,14 @@ def measure_class(chosen: Chosen, detections: Detections, objects: IntArray, set
     for k in range(chosen.start, chosen.stop):
         detection = chosen.numbers[k]
         weight = np.int64(chosen.weights[detections.images[detection]])
-        _add_found(found, detections.found[detection], detections.ranks[detection], int(weight), settings)
-    _recall_at_limits(found, objects[_ALL], settings, values)
+        _add_matched(matched, detections.matched[detection], detections.ranks[detection], int(weight), settings)
+    _recall_at_limits(matched, objects[_ALL], settings, values)
     _finish_class(values, objects, settings)
     return values
 
 
 @_compiled
-def _shift_points(curve: int, changed: Chosen, detections: Detections, base: Points, shifts: FloatArray) -> int:
+def _shift_points(curve: int, changed: Chosen, detections: Detections, base: CurvePoints, shifts: FloatArray) -> int:
     """Fill in by how much the points of a curve change with detections of images of other weights.
 
     `shifts` has shape (3, any), and holds zeros. Returns the first point that changes, or how many points there are.
@@ -351,8 +351,8 @@ def _shift_points(curve: int, changed: Chosen, detections: Detections, base: Poi
     low = start
     for k in range(changed.start, changed.stop):
         detection = changed.numbers[k]
-        is_found = detections.found[detection] & mask
-        if not is_found and detections.ignored[detection] & mask:
+        is_matched = detections.matched[detection] & mask
+        if not is_matched and detections.ignored[detection] & mask:
             continue
         group = detections.groups[detection]
         high = last
@@ -363,20 +363,20 @@ def _shift_points(curve: int, changed: Chosen, detections: Detections, base: Poi
             else:
                 high = middle
         if low == last:
-            break  # all others have lower scores than the last that is found
-        place = low - start
-        first = min(first, place)
+            break  # all others have lower scores than the last that is matched
+        position = low - start
+        first = min(first, position)
         shift = changed.weights[detections.images[detection]] - 1.0
-        if is_found:
-            shifts[0, place] += shift
+        if is_matched:
+            shifts[0, position] += shift
         else:
-            shifts[1, place] += shift
-            shifts[2, place + (base.groups[low] == group)] += shift
+            shifts[1, position] += shift
+            shifts[2, position + (base.groups[low] == group)] += shift
     return first
 
 
 @_compiled
-def _shift_curve(curve: int, first: int, base: Points, work: Workspace) -> int:
+def _shift_curve(curve: int, first: int, base: CurvePoints, work: Workspace) -> int:
     """Fill in the points of a curve with their shifts, which become zeros again, and return how many they are.
 
     Those before `first` are as they were.
@@ -410,7 +410,7 @@ def _shift_curve(curve: int, first: int, base: Points, work: Workspace) -> int:
 
 
 @_compiled
-def points_of_all(detections: Detections, objects: IntArray, settings: Settings) -> Points:
+def points_of_all(detections: Detections, objects: IntArray, settings: CurveSettings) -> CurvePoints:
     """Count and measure the points of all curves of all images."""
     classes = detections.starts.size - 1
     curves = settings.ranges * settings.thresholds
@@ -418,7 +418,7 @@ def points_of_all(detections: Detections, objects: IntArray, settings: Settings)
     weights = np.ones(detections.images.max() + 1 if every.size else 1)
     most = longest = 0
     for detection in every:
-        bits = detections.found[detection]
+        bits = detections.matched[detection]
         while bits:
             most += bits & 1
             bits >>= 1
@@ -429,7 +429,7 @@ def points_of_all(detections: Detections, objects: IntArray, settings: Settings)
     starts = np.zeros(classes * curves + 1, np.int64)
     measured = np.zeros((classes * curves, _OF_ALL))
     needed = np.zeros((classes, settings.ranges, settings.recalls.size), np.int64)
-    found = np.zeros((classes, settings.limits.size, settings.thresholds), np.int64)
+    matched = np.zeros((classes, settings.limits.size, settings.thresholds), np.int64)
     for label in range(classes):
         begin, end = detections.starts[label], detections.starts[label + 1]
         for area in range(settings.ranges):
@@ -452,15 +452,17 @@ def points_of_all(detections: Detections, objects: IntArray, settings: Settings)
             real[2, into:stop], real[3, into:stop] = work.fp_before[:size], work.precision[:size]
             real[4, into:stop], real[5, into:stop] = work.exact[:size], work.hull[:size]
         for k in range(begin, end):
-            _add_found(found[label], detections.found[k], detections.ranks[k], 1, settings)
-    return Points(
+            _add_matched(matched[label], detections.matched[k], detections.ranks[k], 1, settings)
+    return CurvePoints(
         starts, whole[0], real[0], real[1], real[2], real[3], real[4], real[5], whole[1], measured, objects, needed,
-        found,
+        matched,
     )  # fmt: skip
 
 
 @_compiled
-def _measure_changed(label: int, changed: Chosen, objects: IntArray, method: Method, work: Workspace) -> FloatArray:
+def _measure_changed(
+    label: int, changed: Chosen, objects: IntArray, method: MeasuredMethod, work: Workspace
+) -> FloatArray:
     """Measure a class by correcting its points for detections of images with other weights."""
     detections, _, base, _, settings = method
     measured = np.zeros(_OF_ALL)
@@ -482,12 +484,12 @@ def _measure_changed(label: int, changed: Chosen, objects: IntArray, method: Met
             size = _shift_curve(curve, first, base, work)
             _measure_points(work, first, size, objects[area], measured[: _OF_RANGE if area else _OF_ALL])
             _add_curve(measured, bit, settings, values)
-    found = base.found[label].copy()
+    matched = base.matched[label].copy()
     for k in range(changed.start, changed.stop):
         detection = changed.numbers[k]
         weight = np.int64(changed.weights[detections.images[detection]]) - np.int64(1)
-        _add_found(found, detections.found[detection], detections.ranks[detection], int(weight), settings)
-    _recall_at_limits(found, objects[_ALL], settings, values)
+        _add_matched(matched, detections.matched[detection], detections.ranks[detection], int(weight), settings)
+    _recall_at_limits(matched, objects[_ALL], settings, values)
     _finish_class(values, objects, settings)
     return values
 
@@ -526,15 +528,15 @@ def _objects_of_row(
 ) -> None:
     """Add the objects of some images, as often as weights say, to those of classes, and mark their classes."""
     for image in images:
-        for entry in range(by_image.object_starts[image], by_image.object_starts[image + 1]):
-            label = by_image.object_classes[entry]
+        for row in range(by_image.object_starts[image], by_image.object_starts[image + 1]):
+            label = by_image.object_classes[row]
             is_touched[label] = True
             for area in range(objects.shape[1]):
-                objects[label, area] += np.int64(weights[image]) * by_image.objects[entry, area]
+                objects[label, area] += np.int64(weights[image]) * by_image.objects[row, area]
 
 
 @_compiled
-def _measure_row(weights: FloatArray, method: Method, work: Workspace, values: FloatArray) -> None:
+def _measure_row(weights: FloatArray, method: MeasuredMethod, work: Workspace, values: FloatArray) -> None:
     """Measure one row of weights: fill in the metrics of each class, (classes, values)."""
     detections, by_image, base, by_class, settings = method
     changed_images, counted_images = np.flatnonzero(weights != 1), np.flatnonzero(weights != 0)
@@ -564,7 +566,7 @@ def _measure_row(weights: FloatArray, method: Method, work: Workspace, values: F
 
 
 @_compiled
-def measure_rows(rows: FloatArray, method: Method, means: FloatArray) -> None:
+def measure_rows(rows: FloatArray, method: MeasuredMethod, means: FloatArray) -> None:
     """Measure rows of weights of images, (R, images): fill in means over classes, (R, values)."""
     longest = 0
     for curve in range(method.points.starts.size - 1):

@@ -96,7 +96,7 @@ class DetectionSet(NamedTuple):
         image_of = np.repeat(np.arange(len(counts)), [image.scores.size for image in counts])
         scores = _joined((image.scores for image in counts), np.float64)
         order = np.lexsort((-scores, class_of))
-        lists = [_joined(getattr(image, name) for image in counts)[order] for name in ("ranks", "found", "ignored")]
+        lists = [_joined(getattr(image, name) for image in counts)[order] for name in ("ranks", "matched", "ignored")]
         objects = np.concatenate([np.zeros((0, len(RANGES)), np.int64), *(image.objects for image in counts)])
         return cls(
             names,
@@ -199,7 +199,7 @@ class PrecisionRecall(Series):
 
     @property
     def columns(self) -> Mapping[str, NDArray[Any]]:
-        """Scores, falling, and what is found with at least each."""
+        """Scores, falling, and what is matched with at least each."""
         tp, fp = self._tp, self._fp
         with np.errstate(invalid="ignore", divide="ignore"):  # ignored detections alone, or no objects
             return {
@@ -261,8 +261,8 @@ class ScoredObjectTable(CountsTable[ScoredObjectCounts]):
         return DetectionSet.of(self.per_image)
 
     @property
-    def _settings(self) -> kernels.Settings:
-        return kernels.Settings(THRESHOLDS, len(RANGES), self._limits, RECALLS)
+    def _settings(self) -> kernels.CurveSettings:
+        return kernels.CurveSettings(THRESHOLDS, len(RANGES), self._limits, RECALLS)
 
     @cached_property
     def columns(self) -> Mapping[str, Any]:
@@ -275,7 +275,7 @@ class ScoredObjectTable(CountsTable[ScoredObjectCounts]):
         return self.detection_set.by_image()
 
     @cached_property
-    def _points(self) -> kernels.Points:
+    def _points(self) -> kernels.CurvePoints:
         """The points of the curves of all images."""
         return kernels.points_of_all(
             self.detection_set.detections, self.detection_set.objects_of_classes(), self._settings
@@ -301,7 +301,7 @@ class ScoredObjectTable(CountsTable[ScoredObjectCounts]):
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
         weights = np.ascontiguousarray(of["image"], np.float64)
         means = np.full((len(weights), len(self.metrics)), np.nan)
-        method = kernels.Method(
+        method = kernels.MeasuredMethod(
             self.detection_set.detections, self._by_image, self._points, self.by_class, self._settings
         )
 
@@ -337,10 +337,10 @@ class ScoredObjectTable(CountsTable[ScoredObjectCounts]):
     @property
     def images_of_classes(self) -> Mapping[str, BoolArray]:
         """Which images hold objects of each class."""
-        held = np.zeros((self.detection_set.labels.size, self.images), np.bool_)
+        in_images = np.zeros((self.detection_set.labels.size, self.images), np.bool_)
         has_objects = self.detection_set.objects[:, 0] > 0
-        held[self.detection_set.object_classes[has_objects], self.detection_set.object_images[has_objects]] = True
-        return {name: row for name, row in zip(self.detection_set.class_names, held, strict=True) if row.any()}
+        in_images[self.detection_set.object_classes[has_objects], self.detection_set.object_images[has_objects]] = True
+        return {name: row for name, row in zip(self.detection_set.class_names, in_images, strict=True) if row.any()}
 
     @property
     def totals(self) -> Mapping[str, int]:
@@ -366,8 +366,8 @@ class ScoredObjectTable(CountsTable[ScoredObjectCounts]):
         objects = int(detection_set.objects_of_classes()[0, 0])
         if not objects:
             return None
-        found, ignored = detection_set.detections.found & 1, detection_set.detections.ignored & 1
-        tp, fp = np.cumsum(found), np.cumsum(1 - found - ignored)
+        matched, ignored = detection_set.detections.matched & 1, detection_set.detections.ignored & 1
+        tp, fp = np.cumsum(matched), np.cumsum(1 - matched - ignored)
         last = np.append(np.diff(detection_set.scores) != 0, detection_set.scores[:1] == detection_set.scores[:1])
         exact = float(self.by_class[0, self.labels.index("ap_exact_50")])
         return PrecisionRecall(detection_set.scores[last], tp[last], fp[last], objects, exact)
