@@ -47,13 +47,12 @@ def limits_of(max_dets: int) -> tuple[int, ...]:
 
 
 def metrics_of(max_dets: int) -> tuple[Metric, ...]:
-    """Return the metrics of scored objects, in the order of `scored_kernels`, with the limits of detections."""
-    scores = [
+    """Return the metrics of scored objects, with those limits of detections."""
+    scores = (
         _score("coco_ap", "AP", "mean over IoU .5 to .95 and classes, as COCO has it", headline=True, compared=True),
         _score("coco_ap_50", "AP50", compared=True),
         _score("coco_ap_75", "AP75", compared=True),
         *(_score(f"coco_ap_{area}", f"AP {area}", priority=2, images=False) for area in RANGES[1:]),
-        *(_score(f"coco_ar_{area}", f"AR {area}", priority=5, images=False) for area in RANGES[1:]),
         _score("ap_exact", "AP exact", "area under the curve of Davis and Goadrich", compared=True, priority=1),
         _score("ap_exact_50", "", images=False),
         _score("ap_exact_75", "", images=False),
@@ -62,8 +61,17 @@ def metrics_of(max_dets: int) -> tuple[Metric, ...]:
             priority=4, images=False, optimistic=True,
         ),
         *(_score(f"coco_ar_{limit}", f"AR@{limit}", priority=3, images=False) for limit in limits_of(max_dets)),
-    ]  # fmt: skip
+        *(_score(f"coco_ar_{area}", f"AR {area}", priority=5, images=False) for area in RANGES[1:]),
+    )  # fmt: skip
     return shares(*scores)
+
+
+def _measured_keys(max_dets: int) -> tuple[str, ...]:
+    """Return the metrics in the order in which kernels have the values of a class."""
+    average_precision = ("coco_ap", "coco_ap_50", "coco_ap_75", *(f"coco_ap_{area}" for area in RANGES[1:]))
+    recall_of_ranges = tuple(f"coco_ar_{area}" for area in RANGES[1:])
+    areas = ("ap_exact", "ap_exact_50", "ap_exact_75", "ap_achievable")
+    return (*average_precision, *recall_of_ranges, *areas, *(f"coco_ar_{limit}" for limit in limits_of(max_dets)))
 
 
 def _score(key: str, title: str, note: str = "", *, images: bool = True, **others: Any) -> Metric:
@@ -251,6 +259,7 @@ class ScoredObjectTable(CountsTable[ScoredObjectCounts]):
     def __init__(self, per_image: Mapping[str, Any], max_dets: int) -> None:
         super().__init__(per_image)
         self.metrics = metrics_of(max_dets)
+        self._keys = _measured_keys(max_dets)
         self._limits = np.array(limits_of(max_dets), np.int64)
 
     @cached_property
@@ -283,7 +292,7 @@ class ScoredObjectTable(CountsTable[ScoredObjectCounts]):
 
     @cached_property
     def by_class(self) -> FloatArray:
-        """Every metric of each class, shape (classes, metrics); nan where it has no objects."""
+        """Every metric of each class, as kernels have them, shape (classes, metrics); nan where it has no objects."""
         detections = self.detection_set.detections
         weights, every = np.ones(max(self.images, 1)), np.arange(detections.images.size)
         objects = self.detection_set.objects_of_classes()
@@ -315,7 +324,7 @@ class ScoredObjectTable(CountsTable[ScoredObjectCounts]):
             with ThreadPoolExecutor(threads) as pool:
                 ends = np.linspace(0, len(weights), threads + 1).astype(int).tolist()
                 list(pool.map(measure, map(slice, ends, ends[1:])))
-        return dict(zip(self.labels, means.T, strict=True))
+        return dict(zip(self._keys, means.T, strict=True))
 
     @cached_property
     def _objects_of_images(self) -> IntArray:
@@ -369,7 +378,7 @@ class ScoredObjectTable(CountsTable[ScoredObjectCounts]):
         matched, ignored = detection_set.detections.matched & 1, detection_set.detections.ignored & 1
         tp, fp = np.cumsum(matched), np.cumsum(1 - matched - ignored)
         last = np.append(np.diff(detection_set.scores) != 0, detection_set.scores[:1] == detection_set.scores[:1])
-        exact = float(self.by_class[0, self.labels.index("ap_exact_50")])
+        exact = float(self.by_class[0, self._keys.index("ap_exact_50")])
         return PrecisionRecall(detection_set.scores[last], tp[last], fp[last], objects, exact)
 
     def heights(self, space: Space, at: FloatArray, of: Sums) -> FloatArray:
