@@ -101,15 +101,16 @@ class ScoredObjectCounts(Counts):
     @property
     def _falls(self) -> bool:
         """Whether scores fall within each class."""
-        starts = np.cumsum(self.detections)[:-1]
-        rises = np.flatnonzero(np.diff(self.scores) > 0) + 1
-        return bool(np.isin(rises, starts).all())
+        falls = self.scores[1:] <= self.scores[:-1]
+        starts = self.detections.cumsum()[:-1]
+        falls[starts[(starts > 0) & (starts < self.scores.size)] - 1] = True
+        return bool(falls.all())
 
     @property
     def _bits_fit(self) -> bool:
         """Whether bits are of known ranges and thresholds, and no detection is both matched and ignored."""
-        largest = int(np.bitwise_or.reduce(self.matched | self.ignored, initial=0))
-        return largest < 2**BITS and not np.any(self.matched & self.ignored)
+        largest = int((self.matched | self.ignored).max(initial=0))
+        return largest < 2**BITS and not (self.matched & self.ignored).any()
 
     @property
     def names(self) -> tuple[str, ...]:

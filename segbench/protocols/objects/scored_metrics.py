@@ -15,8 +15,10 @@ Conventions
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
@@ -93,6 +95,18 @@ class DetectionSet(NamedTuple):
 
     @classmethod
     def of(cls, per_image: Mapping[str, ScoredObjectCounts]) -> DetectionSet:
+        """Lay out the counts of images, one after the other; of packed counts this is kept as long as they are."""
+        known = _LAID_OUT.get(id(per_image))
+        if known is not None and known[0]() is per_image:
+            return known[1]
+        laid_out = cls._made_of(per_image)
+        key = id(per_image)
+        with suppress(TypeError):  # of a dict, which may change, there is no such reference
+            _LAID_OUT[key] = weakref.ref(per_image, lambda _: _LAID_OUT.pop(key, None)), laid_out
+        return laid_out
+
+    @classmethod
+    def _made_of(cls, per_image: Mapping[str, ScoredObjectCounts]) -> DetectionSet:
         """Lay out the counts of images, one after the other."""
         names = tuple(sorted(per_image))
         counts = [per_image[name] for name in names]
@@ -194,6 +208,9 @@ class DetectionsOfImages:
     def detection_set(self) -> DetectionSet:
         """All detections."""
         return DetectionSet.of(self.per_image)
+
+
+_LAID_OUT: dict[int, tuple[weakref.ref[Any], DetectionSet]] = {}
 
 
 class PrecisionRecall(Series):
