@@ -13,10 +13,10 @@ from segbench.core.errors import DataError
 from segbench.core.instances import Instances
 from segbench.core.messages import Message, Setting
 from segbench.core.protocol import InputSettings, Interpreted
-from segbench.core.sample import Sample
+from segbench.core.sample import Reading, Sample
 from segbench.core.settings import option
 from segbench.inputs.class_names import classes_of, refuse_unfit
-from segbench.inputs.instance_maps import INSTANCE_MAPS
+from segbench.loaders.instance_files import INSTANCE_FILES
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -31,7 +31,7 @@ class InstancePair(Interpreted):
 class ScoredInstances(InputSettings):
     """What instances with scores are in files."""
 
-    reads = INSTANCE_MAPS
+    reads: Reading = INSTANCE_FILES  # type: ignore[misc]  # of the protocol
     classes: int | Sequence[int] | str | None = option(
         "Count these classes alone, by their ids: 1,3, or person=1,car=3.",
         metavar="LIST",

@@ -14,9 +14,9 @@ from segbench.core.protocol import Counted, Protocol, inputs_of, take_settings
 from segbench.core.sample import Reading, Sample
 from segbench.core.settings import as_real, as_whole, check_settings, option, option_like, set_fields
 from segbench.inputs.class_names import written_classes
-from segbench.inputs.instance_maps import INSTANCE_MAPS
 from segbench.inputs.object_kinds import SCORED
 from segbench.inputs.scored_instances import ScoredInstances
+from segbench.loaders.instance_files import INSTANCE_FILES
 from segbench.protocols.objects.settings import Objects
 from segbench.protocols.one_class import OneClass
 
@@ -62,7 +62,7 @@ class ScoredObjects(Protocol, can.FromCounts, can.Divided):
     """
 
     name: ClassVar[str] = "scored"
-    reads: ClassVar[Reading] = INSTANCE_MAPS
+    reads: ClassVar[Reading] = INSTANCE_FILES
     counts = counts_in("segbench.protocols.objects.scored_counts", "ScoredObjectCounts")
     title: ClassVar[str] = "Detections are matched by falling score: average precision and recall, as COCO has them."
 

@@ -1,0 +1,406 @@
+"""Annotations and results in COCO's instance format, as an archive whose members are images.
+
+What a JSON says of an image is the content of a member, which has the name of the image's file: so images pair, are
+chosen, spread over workers and counted again as files are. Results, which know images by their ids alone, take names
+and sizes from the ground truth; an image without detections is an empty prediction.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.core.arrays import FloatArray, IntArray
+from segbench.core.errors import DataError
+from segbench.core.instances import Instances
+from segbench.core.messages import Message, joined
+from segbench.core.names import first_names
+from segbench.core.numbers import of_all
+from segbench.loaders.decoded import MAX_PIXELS
+from segbench.loaders.json_index import JsonIndex, Listed, index_json, parsed
+from segbench.loaders.listing import Entries, Listing, once
+from segbench.loaders.mask_codes import LARGEST_COORDINATE, runs_of_polygons, runs_of_texts
+from segbench.loaders.source import extension_of, shown, split_suffix
+
+ENDING = ".json"
+_NAMED = 5
+_LARGEST_CLASS = 2**31 - 1
+_LARGEST_NUMBER = 2.0**53
+_SPARSE = 4
+"""Annotations of an image are read in one piece unless that is so many times longer than they are."""
+_HINT = "see 'Files of instances' in docs/objects.md"
+_RESULTS = "[{image_id, category_id, segmentation, score}, ..]"
+_EXPECTED = Message(
+    "fix",
+    "expected COCO's format: of ground truth images, annotations and categories, of predictions {results}; {see}",
+    results=_RESULTS,
+    see=_HINT,
+)
+
+
+def are_annotations(path: str) -> bool:
+    """Return whether a place is a JSON of several images, which is read as a folder is."""
+    return extension_of(path) == ENDING and os.path.isfile(path) and not _of_one_image(path)  # noqa: PTH113  a str
+
+
+def _of_one_image(path: str) -> bool:
+    """Return whether a JSON is of one image, as LabelMe writes it."""
+    return "shapes" in _index(path).keys
+
+
+def _index(path: str) -> JsonIndex:
+    return once("json", path, index_json)
+
+
+class AnnotatedImage:
+    """What a JSON says of one image: of its size, and of objects whose texts lie in several places of the file."""
+
+    suffix = ENDING
+
+    def __init__(self, path: str, stem: str, head: bytes, places: NDArray[np.int64], stamp: tuple[int, int]) -> None:
+        self._path, self._stem, self._head, self._places, self._stamp = path, stem, head, places, stamp
+
+    def __str__(self) -> str:
+        return f"{self._path}/{self._stem}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AnnotatedImage) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash((self._path, self._stem))
+
+    @property
+    def name(self) -> str:
+        """The last part of its name."""
+        return self._stem.rpartition("/")[2] + ENDING
+
+    def read_bytes(self) -> bytes:
+        """Return the JSON of an object with the image and its annotations."""
+        if _stamp(self._path) != self._stamp:
+            raise DataError(shown(self._path), Message("changed", "has changed since the run began"), "repeat the run")
+        return b'{"image":%b,"annotations":[%b]}' % (self._head, b",".join(self._texts()))
+
+    def _texts(self) -> list[bytes]:
+        """Read the annotations of the image."""
+        places: list[list[int]] = self._places.tolist()
+        if not places:
+            return []
+        first, last = places[0][0], places[-1][1]
+        with open(self._path, "rb") as file:  # noqa: PTH123  a str, as it is opened for every image
+            if last - first <= _SPARSE * sum(end - start for start, end in places):
+                file.seek(first)
+                piece = file.read(last - first)
+                return [piece[start - first : end - first] for start, end in places]
+            texts = []
+            for start, end in places:
+                file.seek(start)
+                texts.append(file.read(end - start))
+            return texts
+
+
+def _stamp(path: str) -> tuple[int, int]:
+    """Return time and size of a file."""
+    status = os.stat(path)  # noqa: PTH116  a str, as it is opened
+    return status.st_mtime_ns, status.st_size
+
+
+@dataclass(frozen=True, eq=False)
+class _Images:
+    """The images of a JSON: ids, names without extension, and for each what its member begins with."""
+
+    ids: Mapping[Any, int]
+    stems: Sequence[str]
+    heads: Sequence[bytes]
+
+
+def list_annotations(path: str, truth: str = "") -> Listing:
+    """List the images of a JSON; those of results that know images by ids alone are the images of the ground truth."""
+    path = os.path.abspath(path)  # noqa: PTH100  workers may be in another folder
+    index, own = _index(path), True
+    if "images" not in index.lists:
+        own = False
+        if not truth or not are_annotations(truth) or "images" not in _index(truth).lists:
+            problem = Message("no-images", "has no list of images")
+            raise DataError(shown(path), problem, _EXPECTED)
+    known_path = path if own else os.path.abspath(truth)  # noqa: PTH100  as above
+    images = once("images of annotations", known_path, lambda _: _images_of(_index(known_path)))
+    key = next((key for key in ("annotations", "") if key in index.lists), None)
+    if key is None or not index.lists[key].whole:
+        raise DataError(shown(path), Message("no-annotations", "has no list of annotations"), _EXPECTED)
+    listed = index.lists[key]
+    places, ends = _by_image(index, listed, images, known_path)
+    stamp = _stamp(path)
+    starts = [0, *ends]
+
+    def member(_: str, k: int) -> AnnotatedImage:
+        return AnnotatedImage(path, images.stems[k], images.heads[k], places[starts[k] : starts[k + 1]], stamp)
+
+    entries = Entries(member, 1)
+    for k, stem in enumerate(images.stems):
+        entries.add(stem + ENDING, k)
+    entries.keep(range(len(entries)))
+    return Listing(entries, ())
+
+
+def _images_of(index: JsonIndex) -> _Images:
+    """Read the images of a JSON, and the names of its categories."""
+    problems: Counter[str] = Counter()
+    names = _categories(index)
+    ids: dict[Any, int] = {}
+    stems, heads = [], []
+    if not index.lists["images"].whole or not len(index.lists["images"]):
+        raise DataError(shown(index.path), Message("no-images", "has no list of images"), _EXPECTED)
+    for image in index.objects("images"):
+        image_id = image.get("id")
+        if type(image_id) not in (int, str):
+            problems["images without an id"] += 1
+            continue
+        if image_id in ids:
+            problems[f"images of the id {shown(image_id)}"] += 1
+        ids[image_id] = len(stems)
+        file = image.get("file_name", str(image_id))
+        parts = [part for part in str(file).replace("\\", "/").split("/") if part not in ("", ".", "..")]
+        size = [image.get(side) for side in ("height", "width")]
+        known = all(type(side) is int and side > 0 for side in size)
+        if any(size) and not known:
+            problems["images whose height or width is no whole number above 0"] += 1
+        elif known and size[0] * size[1] > MAX_PIXELS:
+            problems[f"images of more than {MAX_PIXELS} pixels"] += 1
+        stems.append(split_suffix("/".join(parts) or str(image_id))[0])
+        heads.append(json.dumps({"id": image_id, "size": size if known else None, "names": names}).encode())
+    if problems:
+        problem = Message("wrong-images", "has {wrong}", wrong=[f"{count} {kind}" for kind, count in problems.items()])
+        raise DataError(shown(index.path), problem, _EXPECTED)
+    return _Images(ids, stems, heads)
+
+
+def _categories(index: JsonIndex) -> dict[int, str]:
+    """Return the names of categories by their ids."""
+    names: dict[int, str] = {}
+    for category in index.objects("categories") if "categories" in index.lists else ():
+        label, name = category.get("id"), category.get("name", category.get("id"))
+        if type(label) is not int or not 0 <= label <= _LARGEST_CLASS or label in names:
+            problem = Message("wrong-category", "has a category of the id {label}", label=shown(repr(label))[:60])
+            fix = "give each category an id of its own, a whole number of at least 0"
+            raise DataError(shown(index.path), problem, fix)
+        names[label] = str(name)
+    return names
+
+
+def _by_image(index: JsonIndex, listed: Listed, images: _Images, known_path: str) -> tuple[NDArray[np.int64], IntArray]:
+    """Return where annotations begin and end, image by image in the order of the file, and where those of each end."""
+    numbers = np.full(len(listed), -1, np.int64)
+    whole = listed.kinds == 1
+    if whole.any():
+        unique, inverse = np.unique(listed.image_ids[whole], return_inverse=True)
+        numbers[whole] = np.array([images.ids.get(image_id, -1) for image_id in unique.tolist()], np.int64)[inverse]
+    lacking = []
+    for k in np.flatnonzero(~whole).tolist():
+        image_id = None
+        if listed.kinds[k] == 2:  # noqa: PLR2004  a text, or a number too large
+            start = int(listed.starts[k])
+            image_id = parsed(index.text(start, int(listed.ends[k]) - start), index.path).get("image_id")
+        if type(image_id) in (int, str):
+            numbers[k] = images.ids.get(image_id, -1)
+        else:
+            lacking.append(f"annotation {k + 1}")
+            if len(lacking) == _NAMED:
+                break
+    if lacking:
+        problem = Message("no-image-id", "has annotations without one image_id: {names}", names=lacking)
+        raise DataError(shown(index.path), problem, "give each the id of its image")
+    unknown = np.flatnonzero(numbers < 0)
+    if unknown.size:
+        ids = {int(listed.image_ids[k]): None for k in unknown[: 2**16].tolist() if listed.kinds[k] == 1}
+        problem = Message(
+            "unknown-image-ids",
+            "{annotations} of images that {where} does not list: {ids}; it lists {known}",
+            annotations=of_all(int(unknown.size), len(listed), "annotation", "are"),
+            where=shown(known_path),
+            ids=first_names([f"image_id {image_id}" for image_id in ids] or ["texts"], _NAMED),
+            known=first_names([str(image_id) for image_id in list(images.ids)[: _NAMED + 1]], _NAMED),
+        )
+        fix = "give the results of the images of this ground truth, by the same ids"
+        raise DataError(shown(index.path), problem, fix)
+    order = np.argsort(numbers, kind="stable")
+    places = np.stack([listed.starts[order], listed.ends[order]], axis=1)
+    return places, np.cumsum(np.bincount(numbers, minlength=len(images.stems)))
+
+
+class _Fault(Exception):
+    """What is wrong with an annotation, and how to correct it."""
+
+    def __init__(self, message: Message, fix: Message | str = _HINT) -> None:
+        super().__init__()
+        self.message, self.fix = message, fix
+
+
+def decode_annotations(data: bytes, path: str, *, predicted: bool, boxes_only: bool = False) -> Instances:
+    """Read the instances of an image; all that is wrong with them is said at once."""
+    content = parsed(data, path)
+    image, annotations = content["image"], content["annotations"]
+    size = image["size"] or _size_of_masks(annotations)
+    if size is None:
+        problem = Message("unknown-size", "has no height and width of the image {image}", image=str(image["id"]))
+        raise DataError(shown(path), problem, "give each of the images its height and width")
+    height, width = size
+    texts: list[bytes] = []
+    masks: list[IntArray | int] = []  # runs, or the number of a text
+    numbers, faults = [], {}
+    for place, annotation in enumerate(annotations, start=1):
+        try:
+            numbers.append(_numbers(annotation, predicted=predicted))
+            masks.append(_mask(annotation, (height, width), texts, boxes_only=boxes_only))
+        except _Fault as fault:
+            faults.setdefault((fault.message, fault.fix), []).append(_called(annotation, place))
+    if faults:
+        raise _faulty(path, faults)
+    of_texts = _runs_of_texts(texts)
+    runs = [of_texts[mask] if isinstance(mask, int) else mask for mask in masks]
+    wrong = [
+        _called(annotation, place)
+        for place, (annotation, mask) in enumerate(zip(annotations, runs, strict=True), start=1)
+        if mask.size == 0 or mask.min() < 0 or int(mask.sum()) != height * width
+    ]
+    if wrong:
+        problem = Message(
+            "wrong-runs",
+            "the runs of its mask do not add up to the image, {height} x {width}",
+            height=height,
+            width=width,
+        )
+        raise _faulty(path, {(problem, "encode the masks again, in the size of the image"): wrong})
+    table = np.array(numbers, np.float64).reshape(-1, 8)
+    return Instances(
+        size=(height, width),
+        runs=np.concatenate([np.zeros(0, np.int64), *runs]),
+        ends=np.cumsum([mask.size for mask in runs], dtype=np.int64),
+        classes=table[:, 0].astype(np.int64),
+        scores=table[:, 1].copy() if predicted else None,
+        crowds=table[:, 2] != 0,
+        areas=table[:, 3].copy(),
+        boxes=table[:, 4:].copy(),
+        names={int(label): name for label, name in image["names"].items()},
+    )
+
+
+def _faulty(path: str, faults: Mapping[tuple[Message, Message | str], Sequence[str]]) -> DataError:
+    """Return the error for annotations that cannot be read."""
+    lines = [
+        Message("fault", "{annotations}: {fault}", annotations=first_names(names, _NAMED), fault=message)
+        for (message, _), names in faults.items()
+    ]
+    problem = Message("wrong-annotations", "{faults:; }", faults=lines)
+    return DataError(shown(path), problem, joined(dict.fromkeys(fix for _, fix in faults)))
+
+
+def _called(annotation: Any, place: int) -> str:
+    """Name an annotation by its id, else by its place among those of the image."""
+    known = annotation.get("id") if isinstance(annotation, dict) else None
+    return f"annotation {place}" if type(known) is not int else f"the annotation of id {known}"
+
+
+def _size_of_masks(annotations: Sequence[Any]) -> tuple[int, int] | None:
+    """Return the size that masks state, where that of the image is not known."""
+    for annotation in annotations:
+        mask = annotation.get("segmentation")
+        size = mask.get("size") if isinstance(mask, dict) else None
+        if _is_size(size):
+            return size[0], size[1]
+    return None
+
+
+def _is_size(size: Any) -> bool:
+    """Return whether something is height and width of an image."""
+    whole = isinstance(size, list) and len(size) == 2 and all(type(side) is int and side > 0 for side in size)  # noqa: PLR2004
+    return whole and size[0] * size[1] <= MAX_PIXELS
+
+
+def _is_number(value: Any) -> bool:
+    """Return whether something is a finite number that a float holds."""
+    return type(value) in (int, float) and abs(value) <= _LARGEST_NUMBER
+
+
+def _numbers(annotation: dict[str, Any], *, predicted: bool) -> tuple[float, ...]:
+    """Return class, score, crowd, area and box of an annotation; NaN of those that it does not state."""
+    label = annotation.get("category_id")
+    if type(label) is not int or not 0 <= label <= _LARGEST_CLASS:
+        raise _Fault(
+            Message("wrong-class", "category_id is no whole number of at least 0"), "give each the id of a category"
+        )
+    score = annotation.get("score", math.nan) if predicted else math.nan
+    if type(score) not in (int, float) or math.isinf(score):
+        raise _Fault(Message("wrong-score", "score is no finite number"), "write scores as numbers")
+    crowd, area, box = (annotation.get(key) for key in ("iscrowd", "area", "bbox"))
+    if crowd not in (None, 0, 1):
+        raise _Fault(Message("wrong-crowd", "iscrowd is neither 0 nor 1"))
+    if area is not None and not (_is_number(area) and area >= 0):
+        raise _Fault(Message("wrong-area", "area is no number of at least 0"))
+    if box is not None and not (isinstance(box, list) and len(box) == 4 and all(map(_is_number, box))):  # noqa: PLR2004
+        raise _Fault(Message("wrong-box", "bbox is no list of four numbers"), "expected x, y, width and height")
+    stated = math.nan if area is None or predicted else area
+    return (label, score, float(bool(crowd) and not predicted), stated, *(box or (math.nan,) * 4))
+
+
+def _mask(
+    annotation: dict[str, Any], size: tuple[int, int], texts: list[bytes], *, boxes_only: bool
+) -> IntArray | int:
+    """Return the runs of a mask, or the number of its compressed text, which is added."""
+    mask = annotation.get("segmentation")
+    if not mask:
+        box = annotation.get("bbox")
+        if not box:
+            raise _Fault(Message("no-mask", "has no segmentation"), "give each a mask: polygons or RLE")
+        if not boxes_only:
+            raise _Fault(
+                Message("boxes-only", "has a box, and no segmentation"),
+                Message("fix", "give each a mask, or compare boxes: {overlap}", overlap="overlap box"),
+            )
+        x, y, width, height = box
+        mask = [[x, y, x, y + height, x + width, y + height, x + width, y]]
+    if isinstance(mask, list):
+        runs = runs_of_polygons([_polygon(polygon) for polygon in mask], size)
+        if runs is None:
+            raise _Fault(Message("long-polygon", "its polygon is too long to be drawn"))
+        return runs
+    counts, stated = (mask.get("counts"), mask.get("size")) if isinstance(mask, dict) else (None, None)
+    if not _is_size(stated) or (stated[0], stated[1]) != size:
+        problem = Message(
+            "other-size", "its mask is {found: x } pixels, and the image {expected: x }",
+            found=stated if _is_size(stated) else ["?", "?"], expected=size,
+        )  # fmt: skip
+        raise _Fault(problem, "expected height and width of the image; nothing is resized")
+    if isinstance(counts, str):
+        texts.append(counts.encode("utf-8", "replace"))
+        return len(texts) - 1
+    if isinstance(counts, list) and all(type(run) is int and 0 <= run <= MAX_PIXELS for run in counts):
+        return np.array(counts, np.int64)
+    raise _Fault(Message("wrong-counts", "counts is neither a text nor a list of lengths of at least 0"))
+
+
+def _polygon(polygon: Any) -> FloatArray:
+    """Return the coordinates of a polygon."""
+    if isinstance(polygon, list) and len(polygon) >= 6 and len(polygon) % 2 == 0:  # noqa: PLR2004  three corners
+        if all(type(value) in (int, float) and abs(value) <= LARGEST_COORDINATE for value in polygon):
+            return np.array(polygon, np.float64)
+        raise _Fault(Message("wrong-polygon", "its polygon holds what is no coordinate"))
+    raise _Fault(
+        Message("short-polygon", "its polygon is no list of x0, y0, x1, y1, .. of three corners or more"),
+        "expected a list of polygons, each a list of numbers",
+    )
+
+
+def _runs_of_texts(texts: Sequence[bytes]) -> list[IntArray]:
+    """Return the runs of each text."""
+    if not texts:
+        return []
+    runs, ends = runs_of_texts(texts)
+    return np.split(runs, ends[:-1])
