@@ -264,6 +264,10 @@ class Protocol(ABC):
         del with_header
         return self
 
+    def for_annotations(self) -> Protocol:
+        """Return the protocol that measures instances that may overlap, as a JSON lists them; most measure maps."""
+        return self
+
     @property
     def distance_unit(self) -> str:
         """What distances are in, if not pixels: results in different units do not share a table."""

@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 import math
 import os
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,19 +22,19 @@ from numpy.typing import NDArray
 from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.errors import DataError
 from segbench.core.instances import Instances
-from segbench.core.messages import Message, joined
+from segbench.core.messages import Message, Setting, joined
 from segbench.core.names import first_names
 from segbench.core.numbers import of_all
 from segbench.loaders.decoded import MAX_PIXELS
-from segbench.loaders.json_index import JsonIndex, Listed, index_json, parsed
+from segbench.loaders.json_index import OTHER, WHOLE, JsonIndex, Listed, index_json, parsed
 from segbench.loaders.listing import Entries, Listing, once
 from segbench.loaders.mask_codes import LARGEST_COORDINATE, runs_of_polygons, runs_of_texts
-from segbench.loaders.source import extension_of, shown, split_suffix
+from segbench.loaders.source import ANNOTATIONS, extension_of, shown, split_suffix
 
-ENDING = ".json"
 _NAMED = 5
 _LARGEST_CLASS = 2**31 - 1
-_LARGEST_NUMBER = 2.0**53
+_LARGEST_NUMBER = sys.float_info.max
+_LISTED = 1000
 _SPARSE = 4
 """Annotations of an image are read in one piece unless that is so many times longer than they are."""
 _HINT = "see 'Files of instances' in docs/objects.md"
@@ -48,7 +49,7 @@ _EXPECTED = Message(
 
 def are_annotations(path: str) -> bool:
     """Return whether a place is a JSON of several images, which is read as a folder is."""
-    return extension_of(path) == ENDING and os.path.isfile(path) and not _of_one_image(path)  # noqa: PTH113  a str
+    return extension_of(path) == ANNOTATIONS and os.path.isfile(path) and not _of_one_image(path)  # noqa: PTH113  a str
 
 
 def _of_one_image(path: str) -> bool:
@@ -63,7 +64,7 @@ def _index(path: str) -> JsonIndex:
 class AnnotatedImage:
     """What a JSON says of one image: of its size, and of objects whose texts lie in several places of the file."""
 
-    suffix = ENDING
+    suffix = ANNOTATIONS
 
     def __init__(self, path: str, stem: str, head: bytes, places: NDArray[np.int64], stamp: tuple[int, int]) -> None:
         self._path, self._stem, self._head, self._places, self._stamp = path, stem, head, places, stamp
@@ -80,7 +81,7 @@ class AnnotatedImage:
     @property
     def name(self) -> str:
         """The last part of its name."""
-        return self._stem.rpartition("/")[2] + ENDING
+        return self._stem.rpartition("/")[2] + ANNOTATIONS
 
     def read_bytes(self) -> bytes:
         """Return the JSON of an object with the image and its annotations."""
@@ -145,7 +146,7 @@ def list_annotations(path: str, truth: str = "") -> Listing:
 
     entries = Entries(member, 1)
     for k, stem in enumerate(images.stems):
-        entries.add(stem + ENDING, k)
+        entries.add(stem + ANNOTATIONS, k)
     entries.keep(range(len(entries)))
     return Listing(entries, ())
 
@@ -155,7 +156,8 @@ def _images_of(index: JsonIndex) -> _Images:
     problems: Counter[str] = Counter()
     names = _categories(index)
     ids: dict[Any, int] = {}
-    stems, heads = [], []
+    stems: list[str] = []
+    heads: list[bytes] = []
     if not index.lists["images"].whole or not len(index.lists["images"]):
         raise DataError(shown(index.path), Message("no-images", "has no list of images"), _EXPECTED)
     for image in index.objects("images"):
@@ -168,11 +170,11 @@ def _images_of(index: JsonIndex) -> _Images:
         ids[image_id] = len(stems)
         file = image.get("file_name", str(image_id))
         parts = [part for part in str(file).replace("\\", "/").split("/") if part not in ("", ".", "..")]
-        size = [image.get(side) for side in ("height", "width")]
+        size: list[Any] = [image.get(side) for side in ("height", "width")]
         known = all(type(side) is int and side > 0 for side in size)
         if any(size) and not known:
             problems["images whose height or width is no whole number above 0"] += 1
-        elif known and size[0] * size[1] > MAX_PIXELS:
+        elif known and math.prod(size) > MAX_PIXELS:
             problems[f"images of more than {MAX_PIXELS} pixels"] += 1
         stems.append(split_suffix("/".join(parts) or str(image_id))[0])
         heads.append(json.dumps({"id": image_id, "size": size if known else None, "names": names}).encode())
@@ -198,16 +200,13 @@ def _categories(index: JsonIndex) -> dict[int, str]:
 def _by_image(index: JsonIndex, listed: Listed, images: _Images, known_path: str) -> tuple[NDArray[np.int64], IntArray]:
     """Return where annotations begin and end, image by image in the order of the file, and where those of each end."""
     numbers = np.full(len(listed), -1, np.int64)
-    whole = listed.kinds == 1
+    whole = listed.kinds == WHOLE
     if whole.any():
         unique, inverse = np.unique(listed.image_ids[whole], return_inverse=True)
         numbers[whole] = np.array([images.ids.get(image_id, -1) for image_id in unique.tolist()], np.int64)[inverse]
     lacking = []
     for k in np.flatnonzero(~whole).tolist():
-        image_id = None
-        if listed.kinds[k] == 2:  # noqa: PLR2004  a text, or a number too large
-            start = int(listed.starts[k])
-            image_id = parsed(index.text(start, int(listed.ends[k]) - start), index.path).get("image_id")
+        image_id = _image_id(index, listed, k)
         if type(image_id) in (int, str):
             numbers[k] = images.ids.get(image_id, -1)
         else:
@@ -219,14 +218,14 @@ def _by_image(index: JsonIndex, listed: Listed, images: _Images, known_path: str
         raise DataError(shown(index.path), problem, "give each the id of its image")
     unknown = np.flatnonzero(numbers < 0)
     if unknown.size:
-        ids = {int(listed.image_ids[k]): None for k in unknown[: 2**16].tolist() if listed.kinds[k] == 1}
+        ids = {_image_id(index, listed, k): None for k in unknown[:_LISTED].tolist()}
         problem = Message(
             "unknown-image-ids",
             "{annotations} of images that {where} does not list: {ids}; it lists {known}",
             annotations=of_all(int(unknown.size), len(listed), "annotation", "are"),
             where=shown(known_path),
-            ids=first_names([f"image_id {image_id}" for image_id in ids] or ["texts"], _NAMED),
-            known=first_names([str(image_id) for image_id in list(images.ids)[: _NAMED + 1]], _NAMED),
+            ids=first_names([f"image_id {image_id!r:.40}" for image_id in ids], _NAMED),
+            known=first_names([f"{image_id!r:.40}" for image_id in images.ids], _NAMED),
         )
         fix = "give the results of the images of this ground truth, by the same ids"
         raise DataError(shown(index.path), problem, fix)
@@ -235,7 +234,16 @@ def _by_image(index: JsonIndex, listed: Listed, images: _Images, known_path: str
     return places, np.cumsum(np.bincount(numbers, minlength=len(images.stems)))
 
 
-class _Fault(Exception):
+def _image_id(index: JsonIndex, listed: Listed, k: int) -> Any:  # noqa: ANN401  what JSON holds
+    """Return the image_id of an annotation; None where it has none, or several."""
+    if listed.kinds[k] == WHOLE:
+        return int(listed.image_ids[k])
+    start = int(listed.starts[k])
+    text = index.text(start, int(listed.ends[k]) - start)
+    return parsed(text, index.path).get("image_id") if listed.kinds[k] == OTHER else None
+
+
+class _FaultError(Exception):
     """What is wrong with an annotation, and how to correct it."""
 
     def __init__(self, message: Message, fix: Message | str = _HINT) -> None:
@@ -254,12 +262,13 @@ def decode_annotations(data: bytes, path: str, *, predicted: bool, boxes_only: b
     height, width = size
     texts: list[bytes] = []
     masks: list[IntArray | int] = []  # runs, or the number of a text
-    numbers, faults = [], {}
+    numbers: list[tuple[float, ...]] = []
+    faults: dict[tuple[Message, Message | str], list[str]] = {}
     for place, annotation in enumerate(annotations, start=1):
         try:
             numbers.append(_numbers(annotation, predicted=predicted))
             masks.append(_mask(annotation, (height, width), texts, boxes_only=boxes_only))
-        except _Fault as fault:
+        except _FaultError as fault:
             faults.setdefault((fault.message, fault.fix), []).append(_called(annotation, place))
     if faults:
         raise _faulty(path, faults)
@@ -302,7 +311,7 @@ def _faulty(path: str, faults: Mapping[tuple[Message, Message | str], Sequence[s
     return DataError(shown(path), problem, joined(dict.fromkeys(fix for _, fix in faults)))
 
 
-def _called(annotation: Any, place: int) -> str:
+def _called(annotation: object, place: int) -> str:
     """Name an annotation by its id, else by its place among those of the image."""
     known = annotation.get("id") if isinstance(annotation, dict) else None
     return f"annotation {place}" if type(known) is not int else f"the annotation of id {known}"
@@ -312,87 +321,91 @@ def _size_of_masks(annotations: Sequence[Any]) -> tuple[int, int] | None:
     """Return the size that masks state, where that of the image is not known."""
     for annotation in annotations:
         mask = annotation.get("segmentation")
-        size = mask.get("size") if isinstance(mask, dict) else None
+        size: Any = mask.get("size") if isinstance(mask, dict) else None
         if _is_size(size):
-            return size[0], size[1]
+            return int(size[0]), int(size[1])
     return None
 
 
-def _is_size(size: Any) -> bool:
+def _is_size(size: object) -> bool:
     """Return whether something is height and width of an image."""
-    whole = isinstance(size, list) and len(size) == 2 and all(type(side) is int and side > 0 for side in size)  # noqa: PLR2004
-    return whole and size[0] * size[1] <= MAX_PIXELS
+    whole = isinstance(size, list) and len(size) == 2 and all(type(side) is int and side > 0 for side in size)
+    return whole and math.prod(cast("list[int]", size)) <= MAX_PIXELS
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     """Return whether something is a finite number that a float holds."""
-    return type(value) in (int, float) and abs(value) <= _LARGEST_NUMBER
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= _LARGEST_NUMBER
 
 
 def _numbers(annotation: dict[str, Any], *, predicted: bool) -> tuple[float, ...]:
     """Return class, score, crowd, area and box of an annotation; NaN of those that it does not state."""
     label = annotation.get("category_id")
     if type(label) is not int or not 0 <= label <= _LARGEST_CLASS:
-        raise _Fault(
+        raise _FaultError(
             Message("wrong-class", "category_id is no whole number of at least 0"), "give each the id of a category"
         )
-    score = annotation.get("score", math.nan) if predicted else math.nan
-    if type(score) not in (int, float) or math.isinf(score):
-        raise _Fault(Message("wrong-score", "score is no finite number"), "write scores as numbers")
+    score = annotation.get("score") if predicted else None
+    if score is not None and not _is_number(score):
+        raise _FaultError(Message("wrong-score", "score is no finite number"), "write scores as numbers")
     crowd, area, box = (annotation.get(key) for key in ("iscrowd", "area", "bbox"))
     if crowd not in (None, 0, 1):
-        raise _Fault(Message("wrong-crowd", "iscrowd is neither 0 nor 1"))
+        raise _FaultError(Message("wrong-crowd", "iscrowd is neither 0 nor 1"))
     if area is not None and not (_is_number(area) and area >= 0):
-        raise _Fault(Message("wrong-area", "area is no number of at least 0"))
-    if box is not None and not (isinstance(box, list) and len(box) == 4 and all(map(_is_number, box))):  # noqa: PLR2004
-        raise _Fault(Message("wrong-box", "bbox is no list of four numbers"), "expected x, y, width and height")
+        raise _FaultError(Message("wrong-area", "area is no number of at least 0"))
+    if box is not None and not (isinstance(box, list) and len(box) == 4 and all(map(_is_number, box))):
+        raise _FaultError(Message("wrong-box", "bbox is no list of four numbers"), "expected x, y, width and height")
     stated = math.nan if area is None or predicted else area
-    return (label, score, float(bool(crowd) and not predicted), stated, *(box or (math.nan,) * 4))
+    return (
+        label,
+        math.nan if score is None else score,
+        float(bool(crowd) and not predicted),
+        stated,
+        *(box or (math.nan,) * 4),
+    )
 
 
-def _mask(
-    annotation: dict[str, Any], size: tuple[int, int], texts: list[bytes], *, boxes_only: bool
-) -> IntArray | int:
+def _mask(annotation: dict[str, Any], size: tuple[int, int], texts: list[bytes], *, boxes_only: bool) -> IntArray | int:
     """Return the runs of a mask, or the number of its compressed text, which is added."""
     mask = annotation.get("segmentation")
     if not mask:
         box = annotation.get("bbox")
         if not box:
-            raise _Fault(Message("no-mask", "has no segmentation"), "give each a mask: polygons or RLE")
+            raise _FaultError(Message("no-mask", "has no segmentation"), "give each a mask: polygons or RLE")
         if not boxes_only:
-            raise _Fault(
+            raise _FaultError(
                 Message("boxes-only", "has a box, and no segmentation"),
-                Message("fix", "give each a mask, or compare boxes: {overlap}", overlap="overlap box"),
+                Message("fix", "give each a mask, or compare boxes: {overlap}", overlap=Setting("overlap", "box")),
             )
         x, y, width, height = box
         mask = [[x, y, x, y + height, x + width, y + height, x + width, y]]
     if isinstance(mask, list):
         runs = runs_of_polygons([_polygon(polygon) for polygon in mask], size)
         if runs is None:
-            raise _Fault(Message("long-polygon", "its polygon is too long to be drawn"))
+            raise _FaultError(Message("long-polygon", "its polygon is too long to be drawn"))
         return runs
     counts, stated = (mask.get("counts"), mask.get("size")) if isinstance(mask, dict) else (None, None)
-    if not _is_size(stated) or (stated[0], stated[1]) != size:
+    if stated != list(size):
+        found = Message("size", "{size: x }", size=stated) if _is_size(stated) else "of no size"
         problem = Message(
-            "other-size", "its mask is {found: x } pixels, and the image {expected: x }",
-            found=stated if _is_size(stated) else ["?", "?"], expected=size,
-        )  # fmt: skip
-        raise _Fault(problem, "expected height and width of the image; nothing is resized")
+            "other-size", "its mask is {found}, and the image {expected: x } pixels", found=found, expected=size
+        )
+        raise _FaultError(problem, "expected height and width of the image; nothing is resized")
     if isinstance(counts, str):
         texts.append(counts.encode("utf-8", "replace"))
         return len(texts) - 1
     if isinstance(counts, list) and all(type(run) is int and 0 <= run <= MAX_PIXELS for run in counts):
         return np.array(counts, np.int64)
-    raise _Fault(Message("wrong-counts", "counts is neither a text nor a list of lengths of at least 0"))
+    raise _FaultError(Message("wrong-counts", "counts is neither a text nor a list of lengths of at least 0"))
 
 
-def _polygon(polygon: Any) -> FloatArray:
+def _polygon(polygon: object) -> FloatArray:
     """Return the coordinates of a polygon."""
-    if isinstance(polygon, list) and len(polygon) >= 6 and len(polygon) % 2 == 0:  # noqa: PLR2004  three corners
+    if isinstance(polygon, list) and len(polygon) >= 6 and len(polygon) % 2 == 0:  # three corners
         if all(type(value) in (int, float) and abs(value) <= LARGEST_COORDINATE for value in polygon):
             return np.array(polygon, np.float64)
-        raise _Fault(Message("wrong-polygon", "its polygon holds what is no coordinate"))
-    raise _Fault(
+        raise _FaultError(Message("wrong-polygon", "its polygon holds what is no coordinate"))
+    raise _FaultError(
         Message("short-polygon", "its polygon is no list of x0, y0, x1, y1, .. of three corners or more"),
         "expected a list of polygons, each a list of numbers",
     )

@@ -55,7 +55,8 @@ class InstanceFiles(Reading):
     def check_repairs(self, repairs: Repairs) -> None:
         """Refuse any."""
         if repairs.of_maps:
-            raise ArgumentError(Message("unfit-repairs", "repairs are for maps, and these are instances; leave them out"))
+            problem = Message("unfit-repairs", "repairs are for maps, and these are instances; leave them out")
+            raise ArgumentError(problem)
 
 
 INSTANCE_FILES = InstanceFiles(

@@ -26,7 +26,7 @@ _DEEPEST = 64
 _MOST_KEYS = 256
 _PIECE = 2**24
 _MOST_DIGITS = 18
-_NO_ID, _WHOLE, _OTHER, _DOUBLED = range(4)
+_NO_ID, WHOLE, OTHER, _DOUBLED = range(4)
 
 _FAULTS = {
     1: "it ends before its last bracket",
@@ -138,7 +138,7 @@ def _key(text: bytes, path: str) -> str:
 
 
 @kernel
-def _index(
+def _index(  # noqa: C901, PLR0912, PLR0915 - one pass over all bytes
     data: NDArray[np.uint8], rows: NDArray[np.int64], keys: NDArray[np.int64]
 ) -> tuple[int, int, int, int]:
     """Fill in the objects in lists and the keys of the outermost object; return a fault, its place, and both numbers.
@@ -172,7 +172,7 @@ def _index(
             while position < size and data[position] != 34:
                 position += 2 if data[position] == 92 else 1
             key_start, key_end = start, position
-        elif byte == 123 or byte == 91:
+        elif byte in (91, 123):
             depth += 1
             if depth > _DEEPEST:
                 return 3, position, number, named
@@ -182,7 +182,7 @@ def _index(
                 rows[number, 1] = position
                 rows[number, 3] = _NO_ID
                 rows[number, 4] = 0
-        elif byte == 125 or byte == 93:
+        elif byte in (93, 125):
             if depth == 0 or brackets[depth] != byte - 2:
                 return 2, position, number, named
             if byte == 125 and depth == outer and brackets[depth - 1] == 91:
@@ -212,10 +212,10 @@ def _is_image_id(data: NDArray[np.uint8], start: int, end: int) -> bool:
     """Return whether a key is ``image_id``."""
     if end - start != 8:
         return False
+    same = True
     for k, byte in enumerate((105, 109, 97, 103, 101, 95, 105, 100)):
-        if data[start + k] != byte:
-            return False
-    return True
+        same &= data[start + k] == byte
+    return same
 
 
 @kernel
@@ -224,7 +224,7 @@ def _read_id(data: NDArray[np.uint8], start: int, row: NDArray[np.int64]) -> Non
     if row[3] != _NO_ID:
         row[3] = _DOUBLED
         return
-    row[3], row[4] = _OTHER, start
+    row[3], row[4] = OTHER, start
     position = start
     negative = position < data.size and data[position] == 45
     if negative:
@@ -234,4 +234,4 @@ def _read_id(data: NDArray[np.uint8], start: int, row: NDArray[np.int64]) -> Non
         value = 10 * value + data[position] - 48
         position += 1
     if position > first and position < data.size and data[position] in (32, 9, 10, 13, 44, 125):
-        row[3], row[4] = _WHOLE, -value if negative else value
+        row[3], row[4] = WHOLE, -value if negative else value

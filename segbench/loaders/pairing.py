@@ -45,7 +45,16 @@ from segbench.loaders.hints import (
     own_folder,
 )
 from segbench.loaders.images import EXTENSIONS, read_header
-from segbench.loaders.listing import Entries, FileColumn, Listing, NamedFiles, PairedFiles, SampleFiles, list_place, listed_once
+from segbench.loaders.listing import (
+    Entries,
+    FileColumn,
+    Listing,
+    NamedFiles,
+    PairedFiles,
+    SampleFiles,
+    list_place,
+    listed_once,
+)
 from segbench.loaders.source import OF_VOLUMES, LocalFile, Source, is_archive, method_name, shown, split_suffix
 
 Place = str | PathLike[str] | None
@@ -742,9 +751,7 @@ def _one_file_each(
     return beside, doubles
 
 
-def _named(
-    folder: str, pattern: Pattern, endings: frozenset[str] = frozenset(), truth: str = ""
-) -> NamedFiles:
+def _named(folder: str, pattern: Pattern, endings: frozenset[str] = frozenset(), truth: str = "") -> NamedFiles:
     """Find the files of images; of several with one name those with these extensions, as nnU-Net writes NPZ beside."""
     entries, notes = _listed(folder, truth)
     numbers_by_name: dict[str, tuple[int, ...]] = {}

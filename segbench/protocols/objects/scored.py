@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
@@ -99,8 +99,9 @@ class ScoredObjects(Protocol, can.FromCounts, can.Divided):
 
     @cached_property
     def inputs(self) -> ScoredInstances:
-        """What objects are in files."""
-        scored: ScoredInstances = inputs_of(ScoredInstances, self)
+        """What objects are in files; where boxes are compared, masks may be lacking."""
+        reads = replace(INSTANCE_FILES, boxes_only=self.overlap == "box")
+        scored: ScoredInstances = inputs_of(ScoredInstances, self, reads=reads)
         return scored
 
     def signature_fields(self) -> dict[str, str]:

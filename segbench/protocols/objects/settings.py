@@ -307,6 +307,19 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         connectivity = CONNECTIVITY_OF_VOLUMES.get(self.connectivity, self.connectivity)
         return replace(self, connectivity=connectivity, spacing=spacing)
 
+    def for_annotations(self) -> Protocol:
+        """Return scored objects, if nothing is set that these lack."""
+        if self != Objects():
+            raise ArgumentError(
+                Message(
+                    "no-label-maps",
+                    "a JSON lists instances, which may overlap, and is measured by {scored} alone; give it, or label "
+                    "maps",
+                    scored=Setting("kind", SCORED),
+                )
+            )
+        return Objects(kind=SCORED)
+
     @property
     def distance_unit(self) -> str:
         if not self.of_volumes:
