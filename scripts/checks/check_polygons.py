@@ -37,8 +37,9 @@ def differs(polygons: list[list[float]], size: tuple[int, int]) -> bool:
     height, width = size
     expected = peer.merge(peer.frPyObjects(polygons, height, width))
     of_text, _ = runs_of_texts([expected["counts"]])
-    runs = runs_of_polygons([np.array(polygon) for polygon in polygons], size)
-    if runs is None or runs.sum() != height * width or of_text.sum() != height * width:
+    ends = np.cumsum([len(polygon) for polygon in polygons])
+    runs, _ = runs_of_polygons(np.concatenate(polygons), ends, np.array([len(polygons)]), height, width)
+    if runs.sum() != height * width or of_text.sum() != height * width:
         return True
     mask = np.repeat(np.arange(runs.size) % 2, runs).reshape(width, height).T
     from_text = np.repeat(np.arange(of_text.size) % 2, of_text).reshape(width, height).T

@@ -7,13 +7,15 @@ and sizes from the ground truth; an image without detections is an empty predict
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -35,6 +37,7 @@ _NAMED = 5
 _LARGEST_CLASS = 2**31 - 1
 _LARGEST_NUMBER = sys.float_info.max
 _LISTED = 1000
+_NUMBERS = frozenset((int, float))
 _SPARSE = 4
 """Annotations of an image are read in one piece unless that is so many times longer than they are."""
 _HINT = "see 'Files of instances' in docs/objects.md"
@@ -154,7 +157,7 @@ def list_annotations(path: str, truth: str = "") -> Listing:
 def _images_of(index: JsonIndex) -> _Images:
     """Read the images of a JSON, and the names of its categories."""
     problems: Counter[str] = Counter()
-    names = _categories(index)
+    names = json.dumps(_categories(index))  # as a text, which is parsed once for all images
     ids: dict[Any, int] = {}
     stems: list[str] = []
     heads: list[bytes] = []
@@ -260,20 +263,20 @@ def decode_annotations(data: bytes, path: str, *, predicted: bool, boxes_only: b
         problem = Message("unknown-size", "has no height and width of the image {image}", image=str(image["id"]))
         raise DataError(shown(path), problem, "give each of the images its height and width")
     height, width = size
-    texts: list[bytes] = []
-    masks: list[IntArray | int] = []  # runs, or the number of a text
+    codes = _Codes()
+    masks: list[IntArray | int] = []  # runs, or the number of a code
     numbers: list[tuple[float, ...]] = []
     faults: dict[tuple[Message, Message | str], list[str]] = {}
     for place, annotation in enumerate(annotations, start=1):
         try:
             numbers.append(_numbers(annotation, predicted=predicted))
-            masks.append(_mask(annotation, (height, width), texts, boxes_only=boxes_only))
+            masks.append(_mask(annotation, (height, width), codes, boxes_only=boxes_only))
         except _FaultError as fault:
             faults.setdefault((fault.message, fault.fix), []).append(_called(annotation, place))
     if faults:
         raise _faulty(path, faults)
-    of_texts = _runs_of_texts(texts)
-    runs = [of_texts[mask] if isinstance(mask, int) else mask for mask in masks]
+    decoded = codes.decoded((height, width))
+    runs = [decoded[mask] if isinstance(mask, int) else mask for mask in masks]
     wrong = [
         _called(annotation, place)
         for place, (annotation, mask) in enumerate(zip(annotations, runs, strict=True), start=1)
@@ -297,8 +300,51 @@ def decode_annotations(data: bytes, path: str, *, predicted: bool, boxes_only: b
         crowds=table[:, 2] != 0,
         areas=table[:, 3].copy(),
         boxes=table[:, 4:].copy(),
-        names={int(label): name for label, name in image["names"].items()},
+        names=_names_of(image["names"]),
     )
+
+
+@lru_cache(maxsize=8)
+def _names_of(text: str) -> Mapping[int, str]:
+    """Return the names of classes by their ids; those of all images of a file are the same."""
+    return {int(label): name for label, name in json.loads(text).items()}
+
+
+class _Codes:
+    """The masks of an image that are to be decoded: compressed texts, and polygons by object."""
+
+    def __init__(self) -> None:
+        self.texts: list[bytes] = []
+        self.polygons: list[FloatArray] = []
+        self.ends: list[int] = []  # of objects in `polygons`
+
+    def add_text(self, text: str) -> int:
+        """Add a compressed mask and return its number."""
+        self.texts.append(text.encode("utf-8", "replace"))
+        return len(self.texts) - 1
+
+    def add_polygons(self, polygons: Iterable[FloatArray]) -> int:
+        """Add the polygons of an object and return its number, counted from the end of all."""
+        self.polygons += polygons
+        self.ends.append(len(self.polygons))
+        return -len(self.ends)
+
+    def decoded(self, size: tuple[int, int]) -> list[IntArray]:
+        """Return the runs of each, by the numbers that were returned."""
+        runs: list[IntArray] = []
+        if self.texts:
+            runs = _parted(*runs_of_texts(self.texts))
+        if self.ends:
+            lengths = np.cumsum([polygon.size for polygon in self.polygons], dtype=np.int64)
+            ends = np.array(self.ends, np.int64)
+            runs += _parted(*runs_of_polygons(np.concatenate(self.polygons), lengths, ends, *size))[::-1]
+        return runs
+
+
+def _parted(runs: IntArray, ends: IntArray) -> list[IntArray]:
+    """Return the runs of each mask."""
+    limits = [0, *ends.tolist()]
+    return [runs[start:end] for start, end in itertools.pairwise(limits)]
 
 
 def _faulty(path: str, faults: Mapping[tuple[Message, Message | str], Sequence[str]]) -> DataError:
@@ -335,7 +381,12 @@ def _is_size(size: object) -> bool:
 
 def _is_number(value: object) -> bool:
     """Return whether something is a finite number that a float holds."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= _LARGEST_NUMBER
+    return type(value) in _NUMBERS and abs(cast("float", value)) <= _LARGEST_NUMBER
+
+
+def _are_numbers(values: Sequence[Any], most: float = _LARGEST_NUMBER) -> bool:
+    """Return whether all are numbers of at most this size."""
+    return _NUMBERS.issuperset(map(type, values)) and max(map(abs, values)) <= most
 
 
 def _numbers(annotation: dict[str, Any], *, predicted: bool) -> tuple[float, ...]:
@@ -353,7 +404,7 @@ def _numbers(annotation: dict[str, Any], *, predicted: bool) -> tuple[float, ...
         raise _FaultError(Message("wrong-crowd", "iscrowd is neither 0 nor 1"))
     if area is not None and not (_is_number(area) and area >= 0):
         raise _FaultError(Message("wrong-area", "area is no number of at least 0"))
-    if box is not None and not (isinstance(box, list) and len(box) == 4 and all(map(_is_number, box))):
+    if box is not None and not (isinstance(box, list) and len(box) == 4 and _are_numbers(box)):
         raise _FaultError(Message("wrong-box", "bbox is no list of four numbers"), "expected x, y, width and height")
     stated = math.nan if area is None or predicted else area
     return (
@@ -365,8 +416,8 @@ def _numbers(annotation: dict[str, Any], *, predicted: bool) -> tuple[float, ...
     )
 
 
-def _mask(annotation: dict[str, Any], size: tuple[int, int], texts: list[bytes], *, boxes_only: bool) -> IntArray | int:
-    """Return the runs of a mask, or the number of its compressed text, which is added."""
+def _mask(annotation: dict[str, Any], size: tuple[int, int], codes: _Codes, *, boxes_only: bool) -> IntArray | int:
+    """Return the runs of a mask, or the number of its code, which is added."""
     mask = annotation.get("segmentation")
     if not mask:
         box = annotation.get("bbox")
@@ -380,10 +431,7 @@ def _mask(annotation: dict[str, Any], size: tuple[int, int], texts: list[bytes],
         x, y, width, height = box
         mask = [[x, y, x, y + height, x + width, y + height, x + width, y]]
     if isinstance(mask, list):
-        runs = runs_of_polygons([_polygon(polygon) for polygon in mask], size)
-        if runs is None:
-            raise _FaultError(Message("long-polygon", "its polygon is too long to be drawn"))
-        return runs
+        return codes.add_polygons([_polygon(polygon) for polygon in mask])
     counts, stated = (mask.get("counts"), mask.get("size")) if isinstance(mask, dict) else (None, None)
     if stated != list(size):
         found = Message("size", "{size: x }", size=stated) if _is_size(stated) else "of no size"
@@ -392,8 +440,7 @@ def _mask(annotation: dict[str, Any], size: tuple[int, int], texts: list[bytes],
         )
         raise _FaultError(problem, "expected height and width of the image; nothing is resized")
     if isinstance(counts, str):
-        texts.append(counts.encode("utf-8", "replace"))
-        return len(texts) - 1
+        return codes.add_text(counts)
     if isinstance(counts, list) and all(type(run) is int and 0 <= run <= MAX_PIXELS for run in counts):
         return np.array(counts, np.int64)
     raise _FaultError(Message("wrong-counts", "counts is neither a text nor a list of lengths of at least 0"))
@@ -402,18 +449,10 @@ def _mask(annotation: dict[str, Any], size: tuple[int, int], texts: list[bytes],
 def _polygon(polygon: object) -> FloatArray:
     """Return the coordinates of a polygon."""
     if isinstance(polygon, list) and len(polygon) >= 6 and len(polygon) % 2 == 0:  # three corners
-        if all(type(value) in (int, float) and abs(value) <= LARGEST_COORDINATE for value in polygon):
+        if _are_numbers(polygon, LARGEST_COORDINATE):
             return np.array(polygon, np.float64)
         raise _FaultError(Message("wrong-polygon", "its polygon holds what is no coordinate"))
     raise _FaultError(
         Message("short-polygon", "its polygon is no list of x0, y0, x1, y1, .. of three corners or more"),
         "expected a list of polygons, each a list of numbers",
     )
-
-
-def _runs_of_texts(texts: Sequence[bytes]) -> list[IntArray]:
-    """Return the runs of each text."""
-    if not texts:
-        return []
-    runs, ends = runs_of_texts(texts)
-    return np.split(runs, ends[:-1])

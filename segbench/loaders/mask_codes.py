@@ -79,25 +79,53 @@ def _read_texts(
     return number
 
 
-def runs_of_polygons(polygons: Sequence[FloatArray], size: tuple[int, int]) -> IntArray | None:
-    """Return the runs of what lies in any of some polygons, x0, y0, x1, ..; None of edges too long to be drawn.
+@kernel
+def runs_of_polygons(
+    coordinates: FloatArray, ends_of_polygons: IntArray, ends_of_objects: IntArray, height: int, width: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the runs of objects, each of what lies in any of its polygons, and where those of each end.
 
-    Coordinates are finite, and at most `LARGEST_COORDINATE`.
+    Coordinates are x0, y0, x1, .. of all polygons, finite and at most `LARGEST_COORDINATE`. An object with edges too
+    long to be drawn has a run of -1.
     """
-    height, width = size
-    joined = np.array([height * width], np.int64)
-    for polygon in polygons:
-        corners = np.trunc(_FINER * polygon + 0.5).astype(np.int64).reshape(-1, 2)
-        closed = np.concatenate([corners, corners[:1]])
-        steps = np.abs(np.diff(closed, axis=0))
-        if int(steps.max(axis=1).sum()) > _MOST_STEPS:
-            return None
-        columns = np.minimum(steps[:, 0] // int(_FINER) + 2, width)
-        starts = np.empty(int(columns.sum()) + 1, np.int64)
-        number = _cross_columns(closed, height, width, starts)
-        runs = _runs_between(np.sort(starts[:number]))
-        joined = runs if joined.size == 1 else joined_runs(joined, runs)
-    return joined
+    runs, ends = np.empty(16 * ends_of_polygons.size + 16, np.int64), np.empty(ends_of_objects.size, np.int64)
+    number = polygon = 0
+    for k in range(ends_of_objects.size):
+        joined = np.full(1, int64(height) * width, np.int64)
+        while polygon < ends_of_objects[k]:
+            first = ends_of_polygons[polygon - 1] if polygon else 0
+            changes = _changes_of(coordinates[first : ends_of_polygons[polygon]], height, width)
+            if changes.size == 0:
+                joined = np.full(1, -1, np.int64)
+            elif joined[0] >= 0:
+                drawn = _runs_between(np.sort(changes))
+                joined = drawn if joined.size == 1 else joined_runs(joined, drawn)
+            polygon += 1
+        if number + joined.size > runs.size:
+            runs = np.concatenate((runs, np.empty(runs.size + joined.size, np.int64)))
+        runs[number : number + joined.size] = joined
+        number += joined.size
+        ends[k] = number
+    return runs[:number].copy(), ends
+
+
+@kernel
+def _changes_of(polygon: FloatArray, height: int, width: int) -> NDArray[np.int64]:
+    """Return where columns of pixels begin and end to lie in a polygon; nothing of one too long to be drawn."""
+    number = polygon.size // 2
+    corners = np.empty((number + 1, 2), np.int64)
+    for k in range(number + 1):
+        for axis in range(2):
+            corners[k, axis] = int64(_FINER * polygon[2 * (k % number) + axis] + 0.5)
+    steps, columns = int64(0), int64(1)
+    for k in range(number):
+        across = abs(corners[k + 1, 0] - corners[k, 0])
+        steps += max(across, abs(corners[k + 1, 1] - corners[k, 1])) + 1
+        columns += min(across // 5 + 2, int64(width))
+    if steps > _MOST_STEPS:
+        return np.empty(0, np.int64)
+    changes = np.empty(columns, np.int64)
+    return changes[: _cross_columns(corners, height, width, changes)]
 
 
 @kernel
