@@ -38,6 +38,7 @@ _LARGEST_CLASS = 2**31 - 1
 _LARGEST_NUMBER = sys.float_info.max
 _LISTED = 1000
 _NUMBERS = frozenset((int, float))
+_MOST_BYTES = 2**28
 _SPARSE = 4
 """Annotations of an image are read in one piece unless that is so many times longer than they are."""
 _HINT = "see 'Files of instances' in docs/objects.md"
@@ -94,12 +95,22 @@ class AnnotatedImage:
 
     def _texts(self) -> list[bytes]:
         """Read the annotations of the image."""
+        length = int((self._places[:, 1] - self._places[:, 0]).sum())
+        if length > _MOST_BYTES:
+            problem = Message(
+                "too-large",
+                "has {count} annotations of {bytes} bytes, expected at most {most} bytes an image",
+                count=len(self._places),
+                bytes=length,
+                most=_MOST_BYTES,
+            )
+            raise DataError(shown(self), problem, "check image_id: all annotations of a set may have the same")
         places: list[list[int]] = self._places.tolist()
         if not places:
             return []
         first, last = places[0][0], places[-1][1]
         with open(self._path, "rb") as file:  # noqa: PTH123  a str, as it is opened for every image
-            if last - first <= _SPARSE * sum(end - start for start, end in places):
+            if last - first <= _SPARSE * length:
                 file.seek(first)
                 piece = file.read(last - first)
                 return [piece[start - first : end - first] for start, end in places]
@@ -232,6 +243,7 @@ def _by_image(index: JsonIndex, listed: Listed, images: _Images, known_path: str
         )
         fix = "give the results of the images of this ground truth, by the same ids"
         raise DataError(shown(index.path), problem, fix)
+    del unknown, whole
     order = np.argsort(numbers, kind="stable")
     places = np.stack([listed.starts[order], listed.ends[order]], axis=1)
     return places, np.cumsum(np.bincount(numbers, minlength=len(images.stems)))

@@ -122,11 +122,11 @@ def index_json(path: str) -> JsonIndex:
     if doubled is not None:
         problem = Message("doubled-key", "has the key {key!r} twice", key=shown(doubled))
         raise DataError(shown(path), problem, "keep one of both")
-    rows = rows[:number].copy()
     lists = {}
+    limits = np.searchsorted(rows[:number, 0], np.arange(len(names) + 1))
     for section, name in enumerate(names):
         if named == 0 or data[keys[section, 2]] == ord("["):
-            listed = Listed(*rows[rows[:, 0] == section].T[1:])
+            listed = Listed(*rows[limits[section] : limits[section + 1], 1:].T)
             commas, strange = keys[section, 3:]
             lists[name] = replace(listed, whole=not strange and commas == max(len(listed) - 1, 0))
     return JsonIndex(path, lists, frozenset(names))
