@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,10 @@ from segbench.core.sample import Reading, Sample
 from segbench.core.settings import option
 from segbench.inputs.class_names import classes_of, refuse_unfit
 from segbench.loaders.instance_files import INSTANCE_FILES
+
+if TYPE_CHECKING:
+    from segbench.inputs.summaries import ImageSummary
+    from segbench.loaders.listing import SampleFiles
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -74,6 +78,16 @@ class ScoredInstances(InputSettings):
         if self.classes is not None:
             truth, predicted = self._chosen(truth), self._chosen(predicted)
         return InstancePair(truth=truth, predicted=predicted)
+
+    def summarize(
+        self, sample: Sample, files: SampleFiles, interpret: Callable[[Sample], InstancePair]
+    ) -> ImageSummary:
+        """Summarize which classes are there."""
+        from segbench.inputs.summaries import InstancesSeen, as_in_run, summary_of_maps
+
+        pair = as_in_run(interpret, sample)
+        true, predicted = (frozenset(side.classes.tolist()) for side in (pair.truth, pair.predicted))
+        return summary_of_maps(sample, files, instances=InstancesSeen(true, predicted, sample.about[0].names))
 
     def _chosen(self, instances: Instances) -> Instances:
         """Return the instances of the classes that count, with their names."""

@@ -24,9 +24,10 @@ from numpy.typing import NDArray
 from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.errors import DataError
 from segbench.core.instances import Instances
-from segbench.core.messages import Message, Setting, joined
+from segbench.core.messages import Message, Note, Setting, joined
 from segbench.core.names import first_names
 from segbench.core.numbers import of_all
+from segbench.core.sample import Maps
 from segbench.loaders.decoded import MAX_PIXELS
 from segbench.loaders.json_index import OTHER, WHOLE, JsonIndex, Listed, index_json, parsed
 from segbench.loaders.listing import Entries, Listing, once
@@ -266,8 +267,8 @@ class _FaultError(Exception):
         self.message, self.fix = message, fix
 
 
-def decode_annotations(data: bytes, path: str, *, predicted: bool, boxes_only: bool = False) -> Instances:
-    """Read the instances of an image; all that is wrong with them is said at once."""
+def decode_annotations(data: bytes, path: str, *, predicted: bool, boxes_only: bool = False) -> Maps:
+    """Read the instances of an image, with a blank map of its size; all that is wrong with them is said at once."""
     content = parsed(data, path)
     image, annotations = content["image"], content["annotations"]
     size = image["size"] or _size_of_masks(annotations)
@@ -303,7 +304,7 @@ def decode_annotations(data: bytes, path: str, *, predicted: bool, boxes_only: b
         )
         raise _faulty(path, {(problem, "encode the masks again, in the size of the image"): wrong})
     table = np.array(numbers, np.float64).reshape(-1, 8)
-    return Instances(
+    instances = Instances(
         size=(height, width),
         runs=np.concatenate([np.zeros(0, np.int64), *runs]),
         ends=np.cumsum([mask.size for mask in runs], dtype=np.int64),
@@ -314,6 +315,27 @@ def decode_annotations(data: bytes, path: str, *, predicted: bool, boxes_only: b
         boxes=table[:, 4:].copy(),
         names=_names_of(image["names"]),
     )
+    empty = sum(not mask[1::2].any() for mask in runs)
+    notes = _notes(annotations, instances, empty, codes.farthest((height, width)))
+    return Maps((np.broadcast_to(np.uint8(0), (height, width)),), notes, about=instances)
+
+
+def _notes(annotations: Sequence[Any], instances: Instances, empty: int, outside: float) -> tuple[Note, ...]:
+    """Say what is odd about instances that count all the same."""
+    notes = []
+    if empty:
+        detail = Message("detail", "{masks:many mask}", masks=empty)
+        notes.append(Note(Message("empty-instances", "some masks have no pixel in the image"), detail=detail))
+    if outside > 1:
+        detail = Message("detail", "by {pixels:.0f} pixels", pixels=outside)
+        notes.append(Note(Message("outside-image", "polygons leave the image, and are cut off"), detail=detail))
+    if instances.scores is None:
+        if np.isnan(instances.areas).any():
+            notes.append(Note(Message("no-areas", "objects have no area, so that masks decide which are small")))
+        if any(annotation.get("id") == 0 for annotation in annotations):
+            zero = "an annotation has the id 0: pycocotools counts what is matched with it as false"
+            notes.append(Note(Message("annotation-zero", zero)))
+    return tuple(notes)
 
 
 @lru_cache(maxsize=8)
@@ -340,6 +362,14 @@ class _Codes:
         self.polygons += polygons
         self.ends.append(len(self.polygons))
         return -len(self.ends)
+
+    def farthest(self, size: tuple[int, int]) -> float:
+        """Return how far polygons leave an image, in pixels."""
+        if not self.polygons:
+            return 0.0
+        corners = np.concatenate(self.polygons).reshape(-1, 2)
+        height, width = size
+        return float(max(-corners.min(), *(corners.max(axis=0) - (width, height))))
 
     def decoded(self, size: tuple[int, int]) -> list[IntArray]:
         """Return the runs of each, by the numbers that were returned."""

@@ -12,7 +12,6 @@ from segbench.core.sample import Maps, Reading
 from segbench.loaders.source import Source, shown
 
 if TYPE_CHECKING:
-    from segbench.core.instances import Instances
     from segbench.loaders.listing import SampleFiles
     from segbench.loaders.reading import Repairs
 
@@ -38,13 +37,6 @@ class InstanceFiles(Reading):
 
     def _maps(self, data: bytes, path: Source, *, predicted: bool) -> Maps:
         """Return instances with a blank map of their size."""
-        import numpy as np
-
-        instances = self._instances(data, path, predicted=predicted)
-        return Maps((np.broadcast_to(np.uint8(0), instances.size),), about=instances)
-
-    def _instances(self, data: bytes, path: Source, *, predicted: bool) -> Instances:
-        """Read the instances of a file."""
         from segbench.loaders.annotations import AnnotatedImage, decode_annotations
 
         if not isinstance(path, AnnotatedImage):
