@@ -242,9 +242,19 @@ class Protocol(ABC):
     """What it does instead, in words, if its results are not ranked among those of methods; empty if they are."""
 
     def __new__(cls, *_: object, **settings: object) -> Self:
-        """Refuse unknown settings, and say which were meant."""
+        """Refuse unknown settings, and say which were meant; make another class where settings choose it."""
+        other: Any = cls.class_for(settings)
+        if other is not cls:
+            made: Self = other(**settings)
+            return made
         refuse_unknown_settings(cls, settings)
         return super().__new__(cls)
+
+    @classmethod
+    def class_for(cls, settings: Mapping[str, Any]) -> type[Protocol]:
+        """Return the class that these settings choose, such as a kind with settings of its own; by default this one."""
+        del settings
+        return cls
 
     @property
     def inputs(self) -> InputSettings:

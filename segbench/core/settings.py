@@ -308,7 +308,7 @@ def refuse_unknown_settings(kind: type[Any], settings: Mapping[str, Any]) -> Non
     """Refuse settings that a dataclass does not have, and say which were meant."""
     known = {field.name: field for field in fields(kind)}
     unknown = [name for name in settings if name not in known]
-    unknown = unknown_to(kind.__init__, unknown) if unknown else []
+    unknown = unknown_to(kind, unknown) if unknown else []
     if not unknown:
         return
     others = {name: value for name, value in settings.items() if name in known}

@@ -6,11 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from segbench.core.arrays import BoolArray
 from segbench.core.errors import DataError
-from segbench.core.instances import Instances
 from segbench.core.messages import Message, Setting
 from segbench.core.protocol import InputSettings, Interpreted
 from segbench.core.sample import Reading, Sample
@@ -21,6 +17,10 @@ from segbench.loaders.instance_files import INSTANCE_FILES
 if TYPE_CHECKING:
     from segbench.inputs.summaries import ImageSummary
     from segbench.loaders.listing import SampleFiles
+
+if TYPE_CHECKING:
+    from segbench.core.arrays import BoolArray
+    from segbench.core.instances import Instances
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -55,6 +55,10 @@ class ScoredInstances(InputSettings):
         object.__setattr__(self, "names", names)
 
     def interpret(self, sample: Sample) -> InstancePair:
+        import numpy as np
+
+        from segbench.core.instances import Instances
+
         truth, predicted = sample.about
         for side, instances in ((sample.truth_file, truth), (sample.predicted_file, predicted)):
             if not isinstance(instances, Instances):
@@ -91,6 +95,8 @@ class ScoredInstances(InputSettings):
 
     def _chosen(self, instances: Instances) -> Instances:
         """Return the instances of the classes that count, with their names."""
+        import numpy as np
+
         labels: Any = self.classes
         names: Any = self.names
         chosen = selected(instances, np.isin(instances.classes, labels))
@@ -108,6 +114,8 @@ def _classes(classes: Any) -> tuple[tuple[int, ...], tuple[str, ...]]:
 
 def selected(instances: Instances, chosen: BoolArray) -> Instances:
     """Return some of the instances."""
+    import numpy as np
+
     lengths = np.diff(instances.ends, prepend=0)
     return replace(
         instances,

@@ -223,12 +223,13 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         rare=True,
     )
 
-    def __new__(cls, *positional: object, **settings: Any) -> Self:
-        """Make scored objects of that kind, which are a protocol of their own."""
+    @classmethod
+    def class_for(cls, settings: Mapping[str, Any]) -> type[Protocol]:
+        """Return scored objects of that kind, which are a protocol of their own."""
         if cls is Objects and settings.get("kind") == SCORED:
-            scored: Any = import_module("segbench.protocols.objects.scored").ScoredObjects(**settings)
-            return cast("Self", scored)
-        return super().__new__(cls, *positional, **settings)
+            scored: type[Protocol] = import_module("segbench.protocols.objects.scored").ScoredObjects
+            return scored
+        return cls
 
     def __post_init__(self) -> None:
         check_settings(self)
