@@ -12,6 +12,7 @@ import json
 import math
 import os
 import sys
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,6 +40,7 @@ _LARGEST_CLASS = 2**31 - 1
 _LARGEST_NUMBER = sys.float_info.max
 _LISTED = 1000
 _NUMBERS = frozenset((int, float))
+_HEAD = 4096
 _MOST_BYTES = 2**28
 _SPARSE = 4
 """Annotations of an image are read in one piece unless that is so many times longer than they are."""
@@ -54,7 +56,18 @@ _EXPECTED = Message(
 
 def are_annotations(path: str) -> bool:
     """Return whether a place is a JSON of several images, which is read as a folder is."""
-    return extension_of(path) == ANNOTATIONS and os.path.isfile(path) and not _of_one_image(path)  # noqa: PTH113  a str
+    return _may_be_json(path) and not _of_one_image(path)
+
+
+def _may_be_json(path: str) -> bool:
+    """Return whether a file is called a JSON, and begins as one."""
+    if extension_of(path) != ANNOTATIONS or not os.path.isfile(path):  # noqa: PTH113  a str, which may hold a null
+        return False
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123  a str is enough
+            return file.read(_HEAD).removeprefix(BOM_UTF8).lstrip()[:1] in (b"[", b"{")
+    except OSError:  # which reading it says
+        return False
 
 
 def _of_one_image(path: str) -> bool:
