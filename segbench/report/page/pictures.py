@@ -12,6 +12,7 @@ import base64
 import io
 import math
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,13 +25,15 @@ from segbench.core.errors import DataError, SegbenchError
 from segbench.core.messages import Message
 from segbench.core.metric import finite
 from segbench.core.pictures import Pictures
+from segbench.core.sample import Sample
 from segbench.loaders.decoded import MAX_PIXELS, size
 from segbench.loaders.images import decode
 from segbench.loaders.listing import SampleFiles, list_place
 from segbench.loaders.raster import PILLOW_NAMES
-from segbench.loaders.source import Source, read_bytes, shown
+from segbench.loaders.source import METAIMAGE, NIFTI, NRRD, Source, extension_of, read_bytes, shown
 from segbench.protocols.states import State, states_of_labels
 from segbench.report.overlays import PALETTE
+from segbench.report.slices import Plane, axial_plane_of_most_errors
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -45,6 +48,11 @@ _DIGITS = 4
 # Pixels that are right hide less of the photograph than those that are wrong.
 _ALPHAS = {State.TRUE: 110, State.IGNORED: 110}
 MOST_CUTS = 255
+MOST_SLICES = 15
+"""How many slices of a volume the page keeps."""
+_COLOURS = 3
+_CHANNEL = "_0000"
+_DARKEST, _BRIGHTEST = 0.5, 99.5  # percentiles of volumes that are black and white
 
 THUMBNAIL = 300
 """Longest side of thumbnails in the gallery, in pixels."""
@@ -88,11 +96,14 @@ def with_one_image(result: Result, name: str) -> Result:
 
 def draw(task: Task) -> tuple[str, dict[str, Any]]:
     """Draw an image; what cannot be drawn is said instead."""
-    panel: dict[str, Any] = {"name": task.name, "truths": []}
+    panel: dict[str, Any] = {"name": task.name, "truths": [], "planes": []}
     panel["methods"] = [_method(method, task, panel) for method in task.methods]
+    planes = panel.pop("planes")
     if task.photo:
         try:
             pixels = read_photograph(task.photo)
+            if pixels.ndim == 3 and (planes or pixels.shape[2] != _COLOURS):
+                return task.name, panel | _photographed_slices(pixels, planes, task)
         except SegbenchError as error:
             panel["noPhoto"] = error.written("options")
         else:
@@ -100,6 +111,17 @@ def draw(task: Task) -> tuple[str, dict[str, Any]]:
             if task.in_gallery:
                 panel["backdrop"] = photograph(pixels, THUMBNAIL)
     return task.name, panel
+
+
+def _photographed_slices(pixels: Levels, planes: Sequence[Plane], task: Task) -> dict[str, Any]:
+    """Return the photographs of the slices of a volume, on the same grid as its labels."""
+    if not planes or pixels.shape != planes[0].shape:
+        return {"noPhoto": "the photograph is a volume of another shape"}
+    kept = sorted(planes, key=lambda plane: plane.at)
+    cuts = [plane.cut(pixels) for plane in kept]
+    photos, shown = [photograph(cut, task.longest) for cut in cuts], kept.index(planes[0])
+    fields: dict[str, Any] = {"photos": photos, "photo": photos[shown]}
+    return fields | ({"backdrop": photograph(cuts[shown], THUMBNAIL)} if task.in_gallery else {})
 
 
 def _method(method: MethodOnImage, task: Task, panel: dict[str, Any]) -> dict[str, Any]:
@@ -112,29 +134,83 @@ def _method(method: MethodOnImage, task: Task, panel: dict[str, Any]) -> dict[st
         pictures = pictured(method.result).pictures(sample, counts, np.array(method.cuts))
     except SegbenchError as error:
         return {"problem": error.written("options")}
-    height, width = sample.ground_truths[0].shape
+    # A protocol without thresholds has pictures at one, which is undefined.
+    fields: dict[str, Any] = {"cuts": [None if math.isnan(cut) else float(f"{cut:.7g}") for cut in method.cuts]}
+    fields["start"] = method.start
+    if not sample.volume:
+        return fields | _one_picture(pictures, method, task, panel)
+    states = states_at(pictures, method.start)
+    if not panel["planes"]:
+        panel["planes"] += planes_kept(states, sample)
+    chosen, kept = panel["planes"][0], sorted(panel["planes"], key=lambda plane: plane.at)
+    if states.shape != chosen.shape:
+        return {"problem": "its volume has another shape than that of the first method"}
+    fields["slices"] = [
+        _one_picture(cut_pictures(pictures, plane), method, task, panel)
+        | {"slice": f"{plane.title}, {len(kept)} of {plane.number} are kept"}
+        for plane in kept
+    ]
+    fields["slice_shown"] = kept.index(chosen)
+    shown = fields["slices"][fields["slice_shown"]]
+    return fields | shown
+
+
+def _one_picture(pictures: Pictures, method: MethodOnImage, task: Task, panel: dict[str, Any]) -> dict[str, Any]:
+    """Pack an image, or a slice, and add its ground truth to those of the panel."""
+    height, width = pictures.truth.shape
     side = block_side((height, width), task.longest)
     truth = png(pictures.truth.ravel()[picked(pictures.truth_ranks, side)])
     if truth not in panel["truths"]:
         panel["truths"].append(truth)
     fields = _packed(pictures, side, task.longest)
     fields |= {"truth": panel["truths"].index(truth), "size": [width, height], "side": side}
-    # A protocol without thresholds has pictures at one, which is undefined.
-    fields["cuts"] = [None if math.isnan(cut) else float(f"{cut:.7g}") for cut in method.cuts]
-    fields["start"] = method.start
     if task.in_gallery:
         fields["thumbnail"] = _thumbnail(pictures, method.start, task.photo)
     return fields
 
 
+def planes_kept(states: Levels, sample: Sample) -> list[Plane]:
+    """Return the axial slice with most errors, and up to `MOST_SLICES` - 1 others spread over what there is to see."""
+    chosen = axial_plane_of_most_errors(states, sample.spacing, sample.affine)
+    across = tuple(axis for axis in range(3) if axis != chosen.axis)
+    seen = np.flatnonzero(((states != State.NOTHING) & (states != State.IGNORED)).any(axis=across))
+    ends = (int(seen[0]), int(seen[-1])) if seen.size else (chosen.at, chosen.at)
+    spread = np.unique(np.rint(np.linspace(*ends, MOST_SLICES - 1)).astype(int)).tolist()
+    return [chosen, *(chosen._replace(at=number) for number in spread if number != chosen.at)]
+
+
+def cut_pictures(pictures: Pictures, plane: Plane) -> Pictures:
+    """Return the pictures of a slice of a volume."""
+
+    def cut(volume: Levels | None) -> Levels | None:
+        return None if volume is None else plane.cut(volume)
+
+    return replace(
+        pictures,
+        truth=plane.cut(pictures.truth),
+        truth_ranks=plane.cut(pictures.truth_ranks),
+        reached=cut(pictures.reached),
+        soft=cut(pictures.soft),
+        classes=cut(pictures.classes),
+        states=[plane.cut(states) for states in pictures.states],
+        outlines=[plane.cut(edges) for edges in pictures.outlines],
+    )
+
+
+def states_at(pictures: Pictures, at: int) -> Levels:
+    """Return the states at one of the thresholds."""
+    if pictures.reached is None:
+        return pictures.states[at]
+    return states_of_labels(pictures.truth == 1, pictures.reached > at, pictures.truth != IGNORED_LABEL)
+
+
 def _thumbnail(pictures: Pictures, at: int, photo: Source | None) -> dict[str, Any]:
     """Tint the states of an image, and say how much of it is tinted and what its metrics are."""
+    states = states_at(pictures, at)
     if pictures.reached is None:
-        states = pictures.states[at]
         metrics = {name: float(values[at]) for name, values in pictures.metrics.items()}
     else:
-        truth, counts = pictures.truth, pictures.counts
-        states = states_of_labels(truth == 1, pictures.reached > at, truth != IGNORED_LABEL)
+        counts = pictures.counts
         tp, fp, positives = counts["tp"][at], counts["fp"][at], counts["positives"]
         metrics = {"F": 2 * tp / (positives + tp + fp) if positives else math.nan}
     share = float(np.isin(states, (State.NOTHING, State.IGNORED), invert=True).mean())
@@ -225,7 +301,10 @@ def _base64(image: Image.Image, form: str, **options: object) -> str:
 
 def photographs(folder: str) -> dict[str, Source]:
     """Find the photograph of each image in a folder or an archive: its name, with any extension."""
-    return {shown(unicodedata.normalize("NFC", photo.stem)): photo.source for photo in list_place(folder).entries}
+    by_name = {shown(unicodedata.normalize("NFC", photo.stem)): photo.source for photo in list_place(folder).entries}
+    # nnU-Net calls the first channel of a case NAME_0000.
+    channels = {name.removesuffix(_CHANNEL): path for name, path in by_name.items() if name.endswith(_CHANNEL)}
+    return channels | by_name
 
 
 def read_photograph(path: Source) -> Levels:
@@ -233,7 +312,10 @@ def read_photograph(path: Source) -> Levels:
     data = read_bytes(path)
     form = PILLOW_NAMES.get(path.suffix.lower())
     if form is None:
-        return _as_bytes(decode(data, path, role="prediction").array)
+        # CT has negative numbers, which scores may not have.
+        is_volume = extension_of(path.name) in (*NIFTI, *METAIMAGE, *NRRD)
+        decoded = decode(data, path, role="ground truth" if is_volume else "prediction")
+        return _as_grey(decoded.array) if decoded.volume or decoded.geometry else _as_bytes(decoded.array)
     from PIL import Image
 
     pixels = None
@@ -250,6 +332,16 @@ def read_photograph(path: Source) -> Levels:
         )
         raise DataError(shown(path), problem, "make it smaller")
     return pixels
+
+
+def _as_grey(voxels: NDArray[Any]) -> Levels:
+    """Return grey levels from the .5 to the 99.5 percentile of the values that are finite."""
+    finite_voxels = voxels[np.isfinite(voxels)]
+    if not finite_voxels.size:
+        return np.zeros(voxels.shape, np.uint8)
+    low, high = np.percentile(finite_voxels, (_DARKEST, _BRIGHTEST)).tolist()
+    shares = (np.nan_to_num(voxels.astype(np.float32), nan=low) - low) / ((high - low) or 1)
+    return np.rint(255 * np.clip(shares, 0, 1)).astype(np.uint8)
 
 
 def _as_bytes(pixels: NDArray[Any]) -> Levels:
