@@ -77,7 +77,7 @@ def count_scored(truth: Instances, predicted: Instances, rules: Rules) -> Scored
     matched, ignored = np.hstack([np.zeros((2, 0), np.int64), *outcomes])
     counted = [~is_ignored[:, truth.classes == label] for label in labels.tolist()]
     names = {**truth.names, **predicted.names}
-    return ScoredObjectCounts(
+    return ScoredObjectCounts.unchecked(
         labels=labels,
         called=names_as_json(labels.tolist(), [names.get(label, str(label)) for label in labels.tolist()]),
         objects=np.array([of_class.sum(axis=1) for of_class in counted], np.int64).reshape(-1, len(RANGES)),

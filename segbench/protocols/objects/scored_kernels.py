@@ -43,7 +43,7 @@ class Detections(NamedTuple):
     ignored: IntArray
 
 
-class Chosen(NamedTuple):
+class ChosenDetections(NamedTuple):
     """Some detections by their numbers, from `start` to `stop`, and how often each image counts."""
 
     numbers: IntArray
@@ -139,7 +139,7 @@ def _workspace(longest: int, recalls: int) -> Workspace:
 
 
 @_compiled
-def _count_points(chosen: Chosen, detections: Detections, bit: int, work: Workspace) -> int:
+def _count_points(chosen: ChosenDetections, detections: Detections, bit: int, work: Workspace) -> int:
     """Fill in the points of one curve from detections in their order, and return how many it has."""
     mask = np.int64(1) << np.int64(bit)
     tp = fp = before = last_tp = 0.0
@@ -317,7 +317,9 @@ def _add_matched(matched: IntArray, bits: int, rank: int, weight: int, settings:
 
 
 @_compiled
-def measure_class(chosen: Chosen, detections: Detections, objects: IntArray, settings: CurveSettings) -> FloatArray:
+def measure_class(
+    chosen: ChosenDetections, detections: Detections, objects: IntArray, settings: CurveSettings
+) -> FloatArray:
     """Measure a class afresh from its detections."""
     work = _workspace(chosen.stop - chosen.start, settings.recalls.size)
     matched = np.zeros((settings.limits.size, settings.thresholds), np.int64)
@@ -340,7 +342,9 @@ def measure_class(chosen: Chosen, detections: Detections, objects: IntArray, set
 
 
 @_compiled
-def _shift_points(curve: int, changed: Chosen, detections: Detections, base: CurvePoints, shifts: FloatArray) -> int:
+def _shift_points(
+    curve: int, changed: ChosenDetections, detections: Detections, base: CurvePoints, shifts: FloatArray
+) -> int:
     """Fill in by how much the points of a curve change with detections of images of other weights.
 
     `shifts` has shape (3, any), and holds zeros. Returns the first point that changes, or how many points there are.
@@ -438,7 +442,7 @@ def points_of_all(detections: Detections, objects: IntArray, settings: CurveSett
         for bit in range(curves):
             curve, area = label * curves + bit, bit // settings.thresholds
             work.needed[:] = needed[label, area]
-            size = _count_points(Chosen(every, begin, end, weights), detections, bit, work)
+            size = _count_points(ChosenDetections(every, begin, end, weights), detections, bit, work)
             of_curve = measured[curve, : _OF_RANGE if area else _OF_ALL]
             _measure_points(work, 0, size, max(objects[label, area], 1), of_curve)
             for k in range(size if area == _ALL else 0):
@@ -461,7 +465,7 @@ def points_of_all(detections: Detections, objects: IntArray, settings: CurveSett
 
 @_compiled
 def _measure_changed(
-    label: int, changed: Chosen, objects: IntArray, method: MeasuredMethod, work: Workspace
+    label: int, changed: ChosenDetections, objects: IntArray, method: MeasuredMethod, work: Workspace
 ) -> FloatArray:
     """Measure a class by correcting its points for detections of images with other weights."""
     detections, _, base, _, settings = method
@@ -557,7 +561,7 @@ def _measure_row(weights: FloatArray, method: MeasuredMethod, work: Workspace, v
         end = begin
         while end < listed.size and listed[end] < detections.starts[label + 1]:
             end += 1
-        chosen = Chosen(listed, begin, end, weights)
+        chosen = ChosenDetections(listed, begin, end, weights)
         if by_correcting and (is_touched[label] or end > begin):
             values[label] = _measure_changed(label, chosen, objects[label], method, work)
         elif not by_correcting and is_touched[label]:
@@ -596,7 +600,7 @@ def read_precision(
             of_class = int(objects[r, label])
             if of_class:
                 begin, end = detections.starts[label], detections.starts[label + 1]
-                size = _count_points(Chosen(every, begin, end, rows[r]), detections, 0, work)
+                size = _count_points(ChosenDetections(every, begin, end, rows[r]), detections, 0, work)
                 _needed(of_class, recalls, work.needed)
                 _measure_points(work, 0, size, of_class, measured)
                 total += work.read

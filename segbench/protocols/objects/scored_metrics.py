@@ -315,7 +315,7 @@ class ScoredObjectTable(CountsTable[ScoredObjectCounts]):
         objects = self.detection_set.objects_of_classes()
         values = [
             kernels.measure_class(
-                kernels.Chosen(every, begin, end, weights),
+                kernels.ChosenDetections(every, begin, end, weights),
                 detections,
                 of_class,
                 self._settings,
