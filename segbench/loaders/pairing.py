@@ -571,7 +571,7 @@ def _holds_images(path: str) -> bool:
 
 def _listed(path: str, truth: str) -> Listing:
     """List a place; results of COCO's format take the names of images from the ground truth."""
-    if not _holds_images(path):
+    if not _holds_images(path) or (truth and not _holds_images(truth)):
         return list_place(path)
     from segbench.loaders.annotations import list_annotations
 
