@@ -32,7 +32,7 @@ from segbench.core.sample import Maps
 from segbench.loaders.decoded import MAX_PIXELS
 from segbench.loaders.json_index import OTHER, WHOLE, JsonIndex, Listed, index_json, parsed
 from segbench.loaders.listing import Entries, Listing, once
-from segbench.loaders.mask_codes import LARGEST_COORDINATE, runs_of_polygons, runs_of_texts
+from segbench.loaders.mask_codes import LARGEST_COORDINATE, covered_pixels, runs_of_polygons, runs_of_texts
 from segbench.loaders.source import ANNOTATIONS, extension_of, shown, split_suffix
 
 _NAMED = 5
@@ -302,12 +302,11 @@ def decode_annotations(data: bytes, path: str, *, predicted: bool, boxes_only: b
     if faults:
         raise _faulty(path, faults)
     decoded = codes.decoded((height, width))
-    runs = [decoded[mask] if isinstance(mask, int) else mask for mask in masks]
-    wrong = [
-        _called(annotation, place)
-        for place, (annotation, mask) in enumerate(zip(annotations, runs, strict=True), start=1)
-        if mask.size == 0 or mask.min() < 0 or int(mask.sum()) != height * width
-    ]
+    listed = [decoded[mask] if isinstance(mask, int) else mask for mask in masks]
+    runs = np.concatenate([np.zeros(0, np.int64), *listed])
+    ends = np.cumsum([mask.size for mask in listed], dtype=np.int64)
+    covered = covered_pixels(runs, ends, height * width)
+    wrong = [_called(annotations[k], k + 1) for k in np.flatnonzero(covered < 0).tolist()]
     if wrong:
         problem = Message(
             "wrong-runs",
@@ -319,8 +318,8 @@ def decode_annotations(data: bytes, path: str, *, predicted: bool, boxes_only: b
     table = np.array(numbers, np.float64).reshape(-1, 8)
     instances = Instances(
         size=(height, width),
-        runs=np.concatenate([np.zeros(0, np.int64), *runs]),
-        ends=np.cumsum([mask.size for mask in runs], dtype=np.int64),
+        runs=runs,
+        ends=ends,
         classes=table[:, 0].astype(np.int64),
         scores=table[:, 1].copy() if predicted else None,
         crowds=table[:, 2] != 0,
@@ -328,8 +327,7 @@ def decode_annotations(data: bytes, path: str, *, predicted: bool, boxes_only: b
         boxes=table[:, 4:].copy(),
         names=_names_of(image["names"]),
     )
-    empty = sum(not mask[1::2].any() for mask in runs)
-    notes = _notes(annotations, instances, empty, codes.farthest((height, width)))
+    notes = _notes(annotations, instances, int(np.count_nonzero(covered == 0)), codes.farthest((height, width)))
     return Maps((np.broadcast_to(np.uint8(0), (height, width)),), notes, about=instances)
 
 

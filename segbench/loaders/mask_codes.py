@@ -206,3 +206,22 @@ def joined_runs(runs: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[n
         joined[number] += length
         k_left -= length
         n_left -= length
+
+
+@kernel
+def covered_pixels(runs: IntArray, ends: IntArray, pixels: int) -> NDArray[np.int64]:
+    """Return how many pixels each mask covers; -1 where its runs do not add up to those of the image."""
+    covered = np.zeros(ends.size, np.int64)
+    first = int64(0)
+    for mask in range(ends.size):
+        total = int64(0)
+        for k in range(first, ends[mask]):
+            if runs[k] < 0 or runs[k] > pixels - total:
+                total = int64(-1)
+                break
+            total += runs[k]
+            covered[mask] += runs[k] * ((k - first) % 2)
+        if total != pixels:
+            covered[mask] = -1
+        first = ends[mask]
+    return covered
