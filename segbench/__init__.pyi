@@ -76,6 +76,8 @@ from .protocols.contours.settings import Contours as Contours
 from .protocols.labels.counts import LabelCounts as LabelCounts
 from .protocols.labels.settings import Labels as Labels
 from .protocols.objects.counts import ObjectCounts as ObjectCounts
+from .protocols.objects.scored import ScoredObjects as ScoredObjects
+from .protocols.objects.scored_counts import ScoredObjectCounts as ScoredObjectCounts
 from .protocols.objects.settings import Objects as Objects
 from .protocols.pixels.class_metrics import ClassCounts as ClassCounts
 from .protocols.pixels.classes import Classes as Classes

@@ -221,6 +221,7 @@ IMAGES: dict[str, tuple[Population, tuple[str, ...], tuple[int, ...]]] = {
     "regions": (populations.regions, ("covering_ods", "pri_ods", "voi_ods", "are_ods"), (10, 30, 100, 300)),
     "contours": (populations.contours, CONTOURS, (8, 10, 30, 100)),
     "objects": (populations.objects, ("pq", "f1@0.5", "f1_images@0.5", "aji"), (8, 10, 30, 100)),
+    "detections": (populations.detections, ("coco_ap", "ap_exact"), (30, 100, 300)),
     "centerlines": (populations.centerlines, ("cldice", "cldice_images", "betti0_error"), (8, 10, 30, 100)),
     "anomalies": (populations.anomalies, ("aupro", "image_auc_roc", "auc_roc", "average_precision"), (8, 10, 30, 100)),
 }  # fmt: skip
@@ -228,6 +229,7 @@ FAILING: dict[str, tuple[Population, tuple[str, ...], tuple[int, ...]]] = {
     "rare-classes": (
         partial(populations.classes, present=RARE), ("miou", "mean_dice", "pixel_accuracy"), (8, 10, 30, 100, 300),
     ),
+    "detections-rare": (partial(populations.detections, rare=0.06), ("coco_ap", "ap_exact"), (30, 100, 300)),
     "failures": (partial(populations.contours, failing=0.05), CONTOURS, (8, 10, 30, 100)),
     "failures-of-one": (
         partial(populations.contours, failing=0.05, only_second=True), ("hd95", "assd"), (8, 10, 30, 100),

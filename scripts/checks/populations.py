@@ -7,6 +7,7 @@ are independent have a unit each. With a gap the second method is better by that
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -203,6 +204,48 @@ def _objects(number: int, matched: int, false: int, shared: Integers, whole: Int
     return segbench.ObjectCounts(
         "instances", [1], [[number, matched + false, 0]], [[matched, 0]], shared, whole, [*aji, *aji]
     )
+
+
+def detections(random: Random, unit: Integers, rho: float = 0.0, *, rare: float = 0.15) -> Pair:
+    """Draw detections of five classes, the last in the share `rare` of the images; methods meet the same objects.
+
+    How well an object is found depends on its image, on itself, and on the method: this gives the highest IoU at which
+    it is matched, and with more chance its score. False detections have lower scores.
+    """
+    present = random.random((unit.size, 5)) < np.array([0.7, 0.6, 0.5, 0.4, rare])
+    number = present * (1 + random.poisson(1, present.shape))
+    cell = np.repeat(np.arange(number.size), number.ravel())
+    shared = effects(random, unit, rho)[cell // 5] * 0.5 + random.normal(0, 0.7, cell.size)
+    return tuple(_detected(random, number, cell, shared) for _ in range(2))
+
+
+def _detected(random: Random, number: Integers, cell: Integers, shared: Floats) -> list[segbench.ScoredObjectCounts]:
+    """Draw what one method detects of objects, each in a cell: an image and one of five classes."""
+    quality = shared + random.normal(0, 0.7, cell.size)
+    levels = np.clip(np.floor(5 + 3 * quality), 0, 10).astype(np.int64)  # how many thresholds its IoU reaches
+    is_detected = quality > -1.5
+    false = np.repeat(np.arange(number.size), random.poisson(0.7, number.size))
+    scores = np.concatenate([quality[is_detected], random.normal(-1.2, 0.8, false.size)])
+    scores = scores + random.normal(0, 0.5, scores.size)
+    cells = np.concatenate([cell[is_detected], false])
+    matched = np.concatenate([(1 << levels[is_detected]) - 1, np.zeros_like(false)])
+    order = np.lexsort((-scores, cells))
+    cells, scores, matched = cells[order], scores[order], matched[order]
+    ranks = np.arange(cells.size) - np.searchsorted(cells, cells)
+    ends = np.searchsorted(cells, 5 * np.arange(len(number) + 1))
+    of_cells = np.bincount(cells, minlength=number.size).reshape(number.shape)
+    counts = []
+    for image, (begin, end) in enumerate(itertools.pairwise(ends.tolist())):
+        objects = np.zeros((5, 4), np.int64)
+        objects[:, 0] = number[image]
+        counts.append(
+            segbench.ScoredObjectCounts(
+                labels=np.arange(5), called="", objects=objects, detections=of_cells[image],
+                scores=scores[begin:end], ranks=ranks[begin:end], matched=matched[begin:end],
+                ignored=np.full(end - begin, 2**40 - 2**10),
+            )
+        )  # fmt: skip
+    return counts
 
 
 def centerlines(random: Random, unit: Integers, rho: float = 0.0) -> Pair:

@@ -229,6 +229,33 @@ def area_pr() -> Figure:
     return figure
 
 
+def coco_ap() -> Figure:
+    """Draw the curve of eight detections of six objects, and the precisions that COCO reads."""
+    masks = np.eye(6, dtype=bool).reshape(6, 1, 6)
+    right = [True, False, True, True, False, False, True, False]
+    drawn = np.array([masks[sum(right[:k])] if hit else np.zeros((1, 6), bool) for k, hit in enumerate(right)])
+    truth = {"masks": masks, "labels": [1] * 6}
+    detections = {"masks": drawn, "labels": [1] * 8, "scores": np.linspace(0.9, 0.2, 8)}
+    metrics = segbench.count(truth, detections, segbench.ScoredObjects()).metrics()
+    tp = np.cumsum(right)
+    recall, precision = tp / 6, tp / np.arange(1, 9)
+    recalls = np.linspace(0, 1, 101)
+    read = [max(precision[recall >= at], default=0.0) for at in recalls]
+    curve = segbench.pr_curve(segbench.ScoreCounts.from_points(tp, np.arange(1, 9) - tp, 6, 1000))
+    figure, (ax,) = row(1, 4.6, 3.8)
+    ax.plot(
+        recalls, read, ".", color=COLOURS[0], markersize=4, label=f"read for AP {number(metrics['coco_ap'], digits=3)}"
+    )
+    x, y = curve.line("pr")
+    reached = x <= recall[-1]
+    area = f"area, AP exact {number(metrics['ap_exact'], digits=3)}"
+    ax.fill_between(x[reached], y[reached], color=COLOURS[1], alpha=0.25, label=area)
+    ax.plot(x[reached], y[reached], color=COLOURS[1])
+    ax.set(xlabel="recall", ylabel="precision", xlim=(0, 1), ylim=(0, 1.02))
+    ax.legend(loc="lower left", fontsize=9)
+    return figure
+
+
 def crispness() -> Figure:
     """Draw part of an edge map before and after suppression."""
     scores = iio.imread(DEMO / "edges" / "predictions" / "half_discs" / "coffee.png") / 255
@@ -560,6 +587,7 @@ PICTURES: dict[str, Drawing] = {
     "reliability": gaps,
     "image-scores": image_scores,
     "area-pr": area_pr,
+    "coco-ap": coco_ap,
     "crispness": crispness,
     "covering": covering,
     "pairs": pairs,

@@ -32,6 +32,7 @@ from segbench.aggregator.batches import (
     content_of,
 )
 from segbench.aggregator.codec import EncodedCounts, decode, encode
+from segbench.aggregator.instances import as_instance_batch, listed_batch
 from segbench.aggregator.one_image import count_batch
 from segbench.aggregator.records import UNNAMED, DataDigest, Digests, Outcome, Run, as_run, signature
 from segbench.aggregator.result import Result
@@ -44,6 +45,7 @@ from segbench.core.numbers import many
 from segbench.core.protocol import Counted, Facts, OnDevice, Pooling, Protocol, Settled, settled
 from segbench.core.scores import Pool, ScoreCounts
 from segbench.core.settings import as_path, check_choice
+from segbench.inputs.scored_instances import ScoredInstances
 from segbench.loaders.arrays import squeezed
 from segbench.loaders.source import shown
 from segbench.protocols.guesses import answering
@@ -441,6 +443,8 @@ class Accumulator:
     def _batch(self, arrays: tuple[Any, Any, Any], *, named: bool, names: list[Name] | None) -> Batch:
         """Take the arrays of a single image, which is named, of several, or of pixels without names."""
         reads, count_on = self.protocol.reads, self.count_on if self.protocol.capability(OnDevice) else "host"
+        if isinstance(self.protocol.inputs, ScoredInstances):
+            return self._instances(arrays, named=named, listed=names is not None)
         if (named or names is not None) and are_volumes(self.protocol, arrays[0], one_image=named):
             batch = replace(as_planes(*arrays, count_on, one_image=named, any_shape=True), volumes=True)
             self._measure_volumes()
@@ -467,6 +471,19 @@ class Accumulator:
         if batch.valid is not None and reads.without_field:
             raise ArgumentError(Message("no-field", "valid or masked pixels: {why}", why=reads.without_field))
         return batch
+
+    def _instances(self, arrays: tuple[Any, Any, Any], *, named: bool, listed: bool) -> Batch:
+        """Take the instances of one image, or of several."""
+        called = Called()
+        if not (named or listed):
+            raise ArgumentError(
+                Message(
+                    "needs-names",
+                    "{protocol} are counted image by image: give name= or names=",
+                    protocol="scored objects",
+                )
+            )
+        return as_instance_batch(*arrays, called) if named else listed_batch(*arrays, called)
 
     def _measure_volumes(self) -> None:
         """Take the protocol for volumes, unless images were counted by that for images."""

@@ -35,7 +35,7 @@ from segbench.core.numbers import verb
 from segbench.core.protocol import Pooling, Protocol, TwoPasses
 from segbench.core.scores import Thresholds
 from segbench.core.settings import as_path
-from segbench.inputs.files import find_files
+from segbench.inputs.files import find_files, for_annotations
 from segbench.loaders.belonging import KINDS, UNIT, By, assignments, usual_units
 from segbench.loaders.file_list import Images
 from segbench.loaders.listing import listed_once
@@ -359,6 +359,7 @@ def evaluate_pairing(
     those that `evaluate` or the command line checked.
     """
     names = pairing.require_complete().names
+    protocol = for_annotations(protocol, [pairing])
     if protocol.takes_volumes:
         protocol = for_its_dimensions(protocol, pairing, repairs)
     run, method = as_run(run), shown(method)

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from segbench.aggregator.batches import Batch, Called, CountOn, are_arrays, are_volumes, as_image, as_planes, on_host
+from segbench.aggregator.instances import as_instance_batch
 from segbench.core.counts import Counts, Origin
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message, warn_of
 from segbench.core.protocol import Counted, OnDevice, Protocol
 from segbench.core.sample import Sample
 from segbench.inputs.scored_classes import ScoredClasses
+from segbench.inputs.scored_instances import ScoredInstances
 from segbench.loaders.arrays import squeezed
 from segbench.protocols.guesses import answering
 from segbench.protocols.registry import as_protocol
@@ -145,6 +147,8 @@ def count(
 def _as_batch(protocol: Protocol, ground_truth: Any, prediction: Any, valid: Any) -> Batch:  # noqa: ANN401  as above
     """Take the arrays of an image: all that there is where no pixel depends on others, else one of two dimensions."""
     reads = protocol.reads
+    if isinstance(protocol.inputs, ScoredInstances):
+        return as_instance_batch(ground_truth, prediction, valid, _CALLED)
     count_on: CountOn = "auto" if protocol.capability(OnDevice) else "host"
     if not reads.pixelwise and not are_arrays(ground_truth):
         truth = ground_truth if hasattr(ground_truth, "shape") else on_host(ground_truth, _CALLED.labels)
@@ -194,6 +198,7 @@ def count_batch(protocol: Protocol, batch: Batch, called: Called, name: str = "b
         ground_truth_files=files,
         prediction_file=file,
         volume=batch.volumes,
+        about=batch.about or (None, None),
     )
     with np.errstate(invalid="ignore"):  # as where files are counted
         return protocol.count(sample)

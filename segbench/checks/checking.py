@@ -31,7 +31,7 @@ from segbench.core.messages import Message, joined
 from segbench.core.names import MethodRun
 from segbench.core.protocol import Protocol
 from segbench.core.settings import as_whole
-from segbench.inputs.files import find_files
+from segbench.inputs.files import find_files, for_annotations
 from segbench.inputs.mask_summaries import summarized
 from segbench.inputs.nodata import count_decoded, decode_for, interpret_decoded
 from segbench.inputs.stacks import with_its_classes
@@ -143,6 +143,7 @@ def check_methods(
         # Reading the header of a member of an archive costs as much as reading the member.
         return _UNREAD if quick and not isinstance(path, LocalFile) else read_once(path, role)
 
+    protocol = for_annotations(protocol, pairings.values())
     as_repairs(repairs, protocol.reads)
     reports = [
         _Set(pairing, protocol, repairs, survey_headers(pairing.files, read, protocol.reads, repairs)).report(

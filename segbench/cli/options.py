@@ -119,7 +119,7 @@ def _parameters(kind: type, panel: str, without: Collection[str] = ()) -> dict[s
 def chosen_protocol(protocols: Sequence[type[Protocol]], typed: Mapping[str, Any]) -> Protocol:
     """Make the protocol of a verb from the options given; an option that only a variant has chooses the variant."""
     flags = {name: flag_of(field) for kind in protocols for name, field in options_of(kind).items()}
-    chosen = next((kind for kind in protocols[1:] if required(kind).keys() & typed.keys()), protocols[0])
+    chosen = next((kind for kind in protocols[1:] if kind.chosen_by(typed)), protocols[0])
     foreign = ", ".join(flags[name] for name in typed if name not in options_of(chosen))
     if foreign and chosen is not protocols[0]:
         chosen_by = ", ".join(required(chosen).values())

@@ -39,6 +39,9 @@ class _Cache(FunctionCache):
             return super().load_overload(*arguments)  # type: ignore[no-untyped-call]  # Numba is untyped
         except OSError:
             return None
+        except AttributeError:  # it names a type of another version of this package
+            self.flush()  # type: ignore[no-untyped-call]  # as above
+            return None
 
     def save_overload(self, *arguments: Any) -> None:  # noqa: ANN401  as above
         """Keep what was compiled, if that can be."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
@@ -18,7 +18,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.messages import NOTHING, Message, Note, Setting, as_note
 from segbench.core.metric import Metric, Summary
 from segbench.core.sample import Reading, Sample
-from segbench.core.settings import changed_options, refuse_unknown_settings, set_fields
+from segbench.core.settings import changed_options, options_of, refuse_unknown_settings, set_fields
 
 if TYPE_CHECKING:
     import numpy as np
@@ -242,9 +242,19 @@ class Protocol(ABC):
     """What it does instead, in words, if its results are not ranked among those of methods; empty if they are."""
 
     def __new__(cls, *_: object, **settings: object) -> Self:
-        """Refuse unknown settings, and say which were meant."""
+        """Refuse unknown settings, and say which were meant; make another class where settings choose it."""
+        other: Any = cls.class_for(settings)
+        if other is not cls:
+            made: Self = other(**settings)
+            return made
         refuse_unknown_settings(cls, settings)
         return super().__new__(cls)
+
+    @classmethod
+    def class_for(cls, settings: Mapping[str, Any]) -> type[Protocol]:
+        """Return the class that these settings choose, such as a kind with settings of its own; by default this one."""
+        del settings
+        return cls
 
     @property
     def inputs(self) -> InputSettings:
@@ -262,6 +272,10 @@ class Protocol(ABC):
     def for_volumes(self, *, with_header: bool = False) -> Self:
         """Return the protocol that measures volumes; `with_header` says that files have spacings in their headers."""
         del with_header
+        return self
+
+    def for_annotations(self) -> Protocol:
+        """Return the protocol that measures instances that may overlap, as a JSON lists them; most measure maps."""
         return self
 
     @property
@@ -287,6 +301,14 @@ class Protocol(ABC):
 
     def refuse_unfit(self, sample: Sample) -> None:  # noqa: B027  most settings fit all images
         """Refuse an image that a setting does not fit, whatever its files mean: a `DataError` says why."""
+
+    @classmethod
+    def chosen_by(cls, typed: Mapping[str, Any]) -> bool:
+        """Return whether options of a verb, by their parameters, choose this one of its protocols.
+
+        By default those do that it needs; the first protocol of a verb is taken where none is chosen.
+        """
+        return any(option_field.default is MISSING and name in typed for name, option_field in options_of(cls).items())
 
     def measuring_settings(self) -> frozenset[str]:
         """Return the names of the settings that change no counts, only the table, see `segbench.core.settings`."""

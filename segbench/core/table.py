@@ -170,6 +170,9 @@ class Table(ABC):
         """Return the table of images whose groups are known."""
         return self._with(in_named_groups=True)
 
+    enough_of_class: int = 5
+    """In how many images a class has to lie for intervals of means over classes; a note names those in fewer."""
+
     @property
     def images_of_classes(self) -> Mapping[str, BoolArray]:
         """Which images hold each class of a metric that is a mean over classes, by the name of the class."""

@@ -158,6 +158,11 @@ class SummedRows(Table):
         return self.table.may_be_missed
 
     @property
+    def enough_of_class(self) -> int:  # type: ignore[override]  # of the table
+        """In how many of them a class has to lie."""
+        return self.table.enough_of_class
+
+    @property
     def images_of_classes(self) -> Mapping[str, BoolArray]:
         """Which units hold each class."""
         return {name: self._added_by_unit(images) > 0 for name, images in self.table.images_of_classes.items()}
@@ -283,6 +288,11 @@ class UnitTable(Table):
     def may_be_missed(self) -> BoolArray:
         """In which metrics a method without a value misses what is there."""
         return np.append(self._rows.may_be_missed, self._rows.may_be_missed[self._have_units])
+
+    @property
+    def enough_of_class(self) -> int:  # type: ignore[override]  # of the table
+        """In how many of them a class has to lie."""
+        return self._rows.enough_of_class
 
     @property
     def images_of_classes(self) -> Mapping[str, BoolArray]:

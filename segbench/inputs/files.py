@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from segbench.core.errors import LISTED, DataError
@@ -16,7 +16,7 @@ from segbench.inputs.scored_classes import ScoredClasses
 from segbench.loaders.images import STACKS
 from segbench.loaders.listing import SampleFiles, list_place
 from segbench.loaders.pairing import Inputs, Pairing, is_file, methods_below, pair, part_below
-from segbench.loaders.source import shown
+from segbench.loaders.source import ANNOTATIONS, shown
 
 ClassOf = Callable[[str], int | None]
 
@@ -41,6 +41,13 @@ def find_files(inputs: Inputs, protocol: Protocol) -> Pairing:
     except DataError as error:
         return Pairing(inputs, problem=error)
     return replace(pairing, no_negatives=True) if reads.without_negatives else pairing
+
+
+def for_annotations(protocol: Protocol, pairings: Iterable[Pairing]) -> Protocol:
+    """Return the protocol that measures what a JSON lists, if the ground truth is one, else the protocol as it is."""
+    truths = (next(iter(pairing.files[0].ground_truths), None) for pairing in pairings if pairing.files)
+    listed = any(truth is not None and truth.suffix == ANNOTATIONS for truth in truths)
+    return protocol.for_annotations() if listed else protocol
 
 
 def _refuse_joined_sequences(pairing: Pairing) -> None:

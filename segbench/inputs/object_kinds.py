@@ -5,9 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Literal
 
-Kind = Literal["instances", "panoptic", "components"]
+Kind = Literal["instances", "panoptic", "components", "scored"]
 
 INSTANCES, PANOPTIC, COMPONENTS = "instances", "panoptic", "components"
+SCORED: Literal["scored"] = "scored"
 
 MEAN_OVER = tuple(Fraction(k, 20) for k in range(10, 20))
 """The thresholds of IoU that metrics called mean are means over: .5, .55 to .95."""

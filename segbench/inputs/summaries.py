@@ -74,6 +74,14 @@ def as_in_run(make: Callable[[Sample], Any], sample: Sample) -> Any:
         raise UncountedError(DataError(sample.name, f"{type(error).__name__}: {error}"), sample) from error
 
 
+class InstancesSeen(NamedTuple):
+    """The classes of the instances of both sides, by their ids, and what the ground truth calls its classes."""
+
+    truth: frozenset[int]
+    predicted: frozenset[int]
+    names: Mapping[int, str]
+
+
 @dataclass(frozen=True, kw_only=True)
 class TruthSummary:
     """What one ground truth holds."""
@@ -167,6 +175,7 @@ class ImageSummary:
     labels: LabelsSeen | None = None  # of a prediction that may be a label map
     regions: tuple[float, ...] = ()  # values of a prediction that numbers regions where lines are expected
     prediction: str = ""  # the file of that prediction
+    instances: InstancesSeen | None = None
     on_background: Mapping[Side, OnBackground | None] = field(default_factory=dict)  # of maps of numbered objects
 
 

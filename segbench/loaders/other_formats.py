@@ -17,7 +17,10 @@ _TILES = "save the regions that were annotated as PNG or TIFF files"
 _OTHER_FORMATS: Mapping[str, tuple[str, str]] = {
     **dict.fromkeys((".dcm", ".dicom"), ("DICOM files", _VOLUMES)),
     **dict.fromkeys((".mgz", ".mgh"), ("volumes of FreeSurfer", "convert them to NIfTI (mri_convert a.mgz a.nii.gz)")),
-    ".json": ("JSON annotations, such as those of COCO and labelme,", _DRAW),
+    ".json": (
+        "JSON annotations, such as those of COCO and labelme,",
+        f"{_DRAW}; segbench objects reads COCO's instances",
+    ),
     ".geojson": ("GeoJSON annotations, such as those of QuPath,", _DRAW),
     ".xml": ("XML annotations", _DRAW),
     ".txt": ("text annotations, such as those of YOLO,", _DRAW),

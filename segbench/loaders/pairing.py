@@ -45,7 +45,16 @@ from segbench.loaders.hints import (
     own_folder,
 )
 from segbench.loaders.images import EXTENSIONS, read_header
-from segbench.loaders.listing import Entries, FileColumn, NamedFiles, PairedFiles, SampleFiles, list_place, listed_once
+from segbench.loaders.listing import (
+    Entries,
+    FileColumn,
+    Listing,
+    NamedFiles,
+    PairedFiles,
+    SampleFiles,
+    list_place,
+    listed_once,
+)
 from segbench.loaders.source import OF_VOLUMES, LocalFile, Source, is_archive, method_name, shown, split_suffix
 
 Place = str | PathLike[str] | None
@@ -548,7 +557,25 @@ def _as_arguments(inputs: Inputs, methods: Collection[str]) -> str:
 def is_file(path: str) -> bool:
     """Whether a place is one image or array, not a folder or what is read as one."""
     is_single_file = os.path.exists(path) and not os.path.isdir(path)  # noqa: PTH110, PTH112  a str, which may hold a null
-    return is_single_file and not is_archive(path)
+    return is_single_file and not is_archive(path) and not _holds_images(path)
+
+
+def _holds_images(path: str) -> bool:
+    """Return whether a place is a JSON of several images, which is read as a folder is."""
+    if not path.lower().endswith(".json"):
+        return False
+    from segbench.loaders.annotations import are_annotations
+
+    return are_annotations(path)
+
+
+def _listed(path: str, truth: str) -> Listing:
+    """List a place; results of COCO's format take the names of images from the ground truth."""
+    if not _holds_images(path) or (truth and not _holds_images(truth)):
+        return list_place(path)
+    from segbench.loaders.annotations import list_annotations
+
+    return list_annotations(path, truth)
 
 
 def _paired(inputs: Inputs) -> Pairing:
@@ -573,7 +600,7 @@ def _paired(inputs: Inputs) -> Pairing:
     of_truth = _named(ground_truth, patterns[0])
     of_prediction = of_truth._replace(notes=())
     if inputs.prediction is not None:
-        of_prediction = _named(prediction, patterns[1], _endings_of_volumes(of_truth))
+        of_prediction = _named(prediction, patterns[1], _endings_of_volumes(of_truth), truth=ground_truth)
     of_field = None if field is None or one_field else _named(field, patterns[2])
     truths, predictions = of_truth.numbers, of_prediction.numbers
     truth_notes, prediction_notes = of_truth.notes, of_prediction.notes
@@ -724,9 +751,9 @@ def _one_file_each(
     return beside, doubles
 
 
-def _named(folder: str, pattern: Pattern, endings: frozenset[str] = frozenset()) -> NamedFiles:
+def _named(folder: str, pattern: Pattern, endings: frozenset[str] = frozenset(), truth: str = "") -> NamedFiles:
     """Find the files of images; of several with one name those with these extensions, as nnU-Net writes NPZ beside."""
-    entries, notes = list_place(folder)
+    entries, notes = _listed(folder, truth)
     numbers_by_name: dict[str, tuple[int, ...]] = {}
     tags: dict[int, str] = {}
     unfit = 0

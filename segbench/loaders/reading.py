@@ -429,7 +429,7 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
     drawn = [reads.truths(contents[path], path) for path in files.ground_truths]
     drawn_by_file = list(zip(truth_files, drawn, strict=True))
     truths = [(file, array) for file, maps in drawn_by_file for array in maps.maps]
-    about = next((maps.about for maps in drawn if maps.about), None)
+    about = next((maps.about for maps in drawn if maps.about is not None), None)
     truth_nodata = dict.fromkeys(hole.value for maps in drawn for hole in maps.nodata if hole)
     notes = _on_side("ground truth", chain.from_iterable(maps.notes for maps in drawn))
     reads = replace(reads, as_volumes=True) if any(maps.volume for maps in drawn) else reads

@@ -28,6 +28,8 @@ CLUTTER = re.compile(r"\..*|thumbs\.db|desktop\.ini|__macosx|ehthumbs\.db|\$recy
 NIFTI, METAIMAGE, NRRD = (".nii", ".nii.gz"), (".mha", ".mhd"), (".nrrd", ".seg.nrrd", ".nhdr")
 OF_VOLUMES = frozenset((*NIFTI, *METAIMAGE, *NRRD))
 """Extensions of files of which a header says that they are volumes."""
+ANNOTATIONS = ".json"
+"""The extension of files that list the objects of images."""
 _DOUBLE = {".gz": ".nii.gz", ".nrrd": ".seg.nrrd"}
 """Extensions of two parts, by their last one; other files that end in these have one extension."""
 

@@ -42,11 +42,13 @@ _VERBS = {
     "centerlines": "Score thin structures by skeleton: clDice, Betti and Euler errors.",
     "saliency": "Score saliency maps against masks: S, E, F, weighted F and MAE.",
     "anomalies": "Score anomaly maps: AUPRO, AUPIMO, AUC-ROC and AP of pixels and images.",
-    "objects": "Match objects: panoptic quality, F1 and AP of instances, components of masks.",
+    "objects": "Match objects: panoptic quality, F1 of instances, components of masks.",
 }
 """The help of the verb of each protocol that ships."""
-_VARIANTS = {"classes": "pixels"}
+_VARIANTS = {"classes": "pixels", "scored": "objects"}
 """Protocols that share the verb of another."""
+_CLASSES = {"scored": "ScoredObjects"}
+"""The classes of protocols that are not called as the protocol is."""
 
 
 def _shipped() -> Iterator[str]:
@@ -58,7 +60,7 @@ def _shipped() -> Iterator[str]:
 def _load(name: str) -> type[Protocol]:
     """Import a protocol that ships: `Pixels` lies in ``pixels.settings``, `Classes` in ``pixels.classes``."""
     module = f"{_VARIANTS[name]}.{name}" if name in _VARIANTS else f"{name}.settings"
-    return getattr(import_module(f"segbench.protocols.{module}"), name.capitalize())
+    return getattr(import_module(f"segbench.protocols.{module}"), _CLASSES.get(name, name.capitalize()))
 
 
 @cache

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 FEW_IMAGES = 10
 """Below this many images, intervals say that they are unreliable."""
-_FEW_OF_A_CLASS = 5
 _FEWEST_RUNS = 2
 _ALIKE = 1 + 1e-9
 _NAMED_CLASSES, _NAMED_METRICS = 8, 3
@@ -295,7 +294,7 @@ def notes_on(measured: Measured, column_of: Mapping[str, int]) -> Iterator[Note]
         yield from _on_weights(measured, column_of)
     noun = measured.noun
     counts = {name: int(np.count_nonzero(images)) for name, images in measured.table.images_of_classes.items()}
-    rare = {name: number for name, number in counts.items() if number < _FEW_OF_A_CLASS}
+    rare = {name: number for name, number in counts.items() if number < measured.table.enough_of_class}
     if rare:
         yield Note(
             Message(

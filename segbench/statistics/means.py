@@ -152,6 +152,11 @@ class RunMeans(PartMeans):
         return {key: total for key, total in first.items() if all(totals.get(key) == total for totals in others)}
 
     @property
+    def enough_of_class(self) -> int:  # type: ignore[override]  # of the table
+        """In how many of them a class has to lie."""
+        return next(iter(self.run_tables)).enough_of_class
+
+    @property
     def images_of_classes(self) -> Mapping[str, Any]:
         """The images that hold each class, in the ground truth or in any run."""
         return {name: images for run in self.run_tables for name, images in run.images_of_classes.items()}

@@ -254,7 +254,7 @@ def test_what_is_on_or_off_is_true_or_false(value):
         (Centerlines, "connectivity", "one of 8, 4, 26, 6"),
         (Contours, "convention", "one of metrics-reloaded, medpy, deepmind, brats, davis"),
         (Anomalies, "image_score", "'max' or 'top1'"),
-        (Objects, "kind", "one of instances, panoptic, components"),
+        (Objects, "kind", "one of instances, panoptic, components, scored"),
     ],
 )
 @pytest.mark.parametrize("value", ["x", True, 5, ("max",)])

@@ -86,7 +86,7 @@ PICTURES = {
     "plot-nsd": lambda: segbench.plot(_contours(), "nsd"),
     "plot-distances": lambda: segbench.plot(_contours(), "distances"),
     "plot-object_f1": lambda: segbench.plot(_objects(), "object_f1"),
-    "plot-object_ap": lambda: segbench.plot(_objects(), "object_ap"),
+    "plot-object_ts": lambda: segbench.plot(_objects(), "object_ts"),
     "plot_classes": lambda: segbench.plot_classes(label_results(), level=0.95, replicates=200),
     "plot-reliability": lambda: segbench.plot(pixel_results(2), "reliability"),
     "plot-pro": lambda: segbench.plot(_anomalies(), "pro"),

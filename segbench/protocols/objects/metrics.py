@@ -22,9 +22,9 @@ from segbench.protocols.objects.counts import ObjectCounts, count_reaching, sum_
 from segbench.protocols.objects.lesion_scores import FARTHEST, lesion_scores
 
 _OF_MATCHES = ("f1", "precision", "recall", "threat_score")
-_TITLES = {"f1": "F1", "threat_score": "AP"}
+_TITLES = {"f1": "F1", "threat_score": "TS"}
 _SHOWN_OF_COMPONENTS = (0.25, 0.5, 0.75)
-_AP = "TP / (TP + FP + FN), which StarDist and Cellpose call average precision"
+_TS = "TP / (TP + FP + FN), which StarDist and Cellpose call average precision"
 
 
 def _score(key: str, title: str, note: str = "", **others: Any) -> Metric:
@@ -110,7 +110,7 @@ def _metrics_at_thresholds(iou: Sequence[Fraction]) -> list[Metric]:
                 _score(
                     key,
                     f"{_TITLES[name]}@{at}" if name in _TITLES else "",
-                    _AP if name == "threat_score" else "",
+                    _TS if name == "threat_score" else "",
                     headline=key == headline,
                     compared=name in _TITLES,
                     priority=0 if name == "f1" else 1,
@@ -120,11 +120,11 @@ def _metrics_at_thresholds(iou: Sequence[Fraction]) -> list[Metric]:
 
 
 class ByThreshold(NamedTuple):
-    """F1 and the threat score (AP) of all objects together at rising thresholds of IoU."""
+    """F1 and the threat score of all objects together at rising thresholds of IoU."""
 
     at: FloatArray
     f1: FloatArray
-    ap: FloatArray
+    ts: FloatArray
 
 
 class ObjectTable(CountsTable[ObjectCounts]):
@@ -143,15 +143,15 @@ class ObjectTable(CountsTable[ObjectCounts]):
 
     @cached_property
     def by_threshold(self) -> ByThreshold:
-        """F1 and AP against the threshold of IoU, or sIoU of components."""
+        """F1 and the threat score against the threshold of IoU, or sIoU of components."""
         thresholds = [self.drawn_from + Fraction(k, 200) for k in range(101)]
         true_pairs, predicted_pairs = self._pairs_of_sides(self.pooled)
         true_hits = np.array(count_reaching(*true_pairs, thresholds))
         predicted_hits = np.array(count_reaching(*predicted_pairs, thresholds))
         others = self.numbers.sum() - predicted_hits
         with np.errstate(invalid="ignore"):  # 0 / 0 without objects
-            f1, ap = 2 * true_hits / (true_hits + others), true_hits / others
-        return ByThreshold(np.array(thresholds, np.float64), f1, ap)
+            f1, ts = 2 * true_hits / (true_hits + others), true_hits / others
+        return ByThreshold(np.array(thresholds, np.float64), f1, ts)
 
     def _pairs_of_sides(self, pooled: ObjectCounts) -> Sequence[tuple[IntArray, IntArray]]:
         """Return the pairs by which objects of the ground truth are found, and predicted ones right."""

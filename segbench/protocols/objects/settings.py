@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
+from importlib import import_module
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
@@ -40,7 +41,7 @@ from segbench.inputs.cut_masks import (
 from segbench.inputs.instance_maps import INSTANCE_MAPS
 from segbench.inputs.label_rules import Positive
 from segbench.inputs.numbered_objects import NO_LABEL_MAP, NumberedObjects
-from segbench.inputs.object_kinds import COMPONENTS, INSTANCES, PANOPTIC, Kind
+from segbench.inputs.object_kinds import COMPONENTS, INSTANCES, PANOPTIC, SCORED, Kind
 from segbench.inputs.panoptic_maps import PanopticMaps
 from segbench.inputs.spacing import HEADER, as_lookup, read_spacing, reading_for, sizes_of, spacing_text, typed_spacing
 from segbench.loaders.reading import MASKS
@@ -91,12 +92,13 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
 
     Parameters
     ----------
-    kind : {"instances", "panoptic", "components"}, optional
-        What objects are: the values of label maps, segments with classes, or the connected components of masks. By
-        default panoptic with a `divisor`, instances without.
+    kind : {"instances", "panoptic", "components", "scored"}, optional
+        What objects are: the values of label maps, segments with classes, or the connected components of masks; or
+        instances with scores, which are `ScoredObjects` with settings of their own. By default panoptic with a
+        `divisor`, instances without.
     iou : float or sequence of float
-        Thresholds of IoU of F1, precision, recall and AP, from .5 to 1, with at most six decimal places; not of
-        components.
+        Thresholds of IoU of F1, precision, recall and the threat score, from .5 to 1, with at most six decimal places;
+        not of components.
     divisor : int, optional
         Panoptic maps hold ``class * divisor + instance`` with a divisor of at least 2, and below it classes alone:
         stuff, or crowds of things. None: a JSON of COCO's format lies beside each folder, or each image has a file of
@@ -148,7 +150,7 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
     takes_volumes: ClassVar[bool] = True
     counts = counts_in("segbench.protocols.objects.counts", "ObjectCounts")
     title: ClassVar[str] = (
-        "Objects are matched one to one by their IoU: panoptic quality, F1 and AP of instances, components of masks."
+        "Objects are matched one to one by their IoU: panoptic quality, F1 and TS of instances, components of masks."
     )
     examples: ClassVar[tuple[str, ...]] = (
         "GT PRED --iou 0.5,0.75",
@@ -163,7 +165,8 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         State.IGNORED: "left out",
     }
     kind: Kind | None = option(
-        "Take as objects: values of label maps, segments of classes, or components of masks.", shown="instances"
+        "Take as objects: values of label maps, segments of classes, components of masks, or instances with scores.",
+        shown="instances",
     )
     iou: float | Sequence[float] = option(
         "Match instances at these IoU: 0.5,0.75.",
@@ -219,6 +222,14 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         shown="pixels",
         rare=True,
     )
+
+    @classmethod
+    def class_for(cls, settings: Mapping[str, Any]) -> type[Protocol]:
+        """Return scored objects of that kind, which are a protocol of their own."""
+        if cls is Objects and settings.get("kind") == SCORED:
+            scored: type[Protocol] = import_module("segbench.protocols.objects.scored").ScoredObjects
+            return scored
+        return cls
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -296,6 +307,19 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
             return replace(self, spacing=spacing)
         connectivity = CONNECTIVITY_OF_VOLUMES.get(self.connectivity, self.connectivity)
         return replace(self, connectivity=connectivity, spacing=spacing)
+
+    def for_annotations(self) -> Protocol:
+        """Return scored objects, if nothing is set that these lack."""
+        if self != Objects():
+            raise ArgumentError(
+                Message(
+                    "no-label-maps",
+                    "a JSON lists instances, which may overlap, and is measured by {scored} alone; give it, or label "
+                    "maps",
+                    scored=Setting("kind", SCORED),
+                )
+            )
+        return Objects(kind=SCORED)
 
     @property
     def distance_unit(self) -> str:

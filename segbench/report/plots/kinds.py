@@ -24,7 +24,7 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "nsd": ("own_charts", "NSD of contours against the tolerance"),
     "distances": ("own_charts", "distribution of the distances of contours"),
     "object_f1": ("own_charts", "F1 of objects against the threshold of IoU"),
-    "object_ap": ("own_charts", "AP of objects against the threshold of IoU"),
+    "object_ts": ("own_charts", "threat score of objects against the threshold of IoU"),
     "reliability": ("curves", "share of positives against the score"),
     "pro": ("own_charts", "per-region overlap of anomaly maps"),
     "pimo": ("own_charts", "mean per-image overlap of anomaly maps"),

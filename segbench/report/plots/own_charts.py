@@ -21,7 +21,7 @@ _NEARLY_ALL = 0.995
 """The axis of tolerances ends where so much of every contour is within them."""
 _HIGH = 0.5
 """The axis of shares ends at 1 if one of them is above this, else beyond the highest."""
-_TITLES = {"f1": "F1", "ap": "AP = TP / (TP + FP + FN)"}
+_TITLES = {"f1": "F1", "ts": "TS = TP / (TP + FP + FN)"}
 _OBJECTS = "objects at thresholds of IoU"
 
 
@@ -125,6 +125,6 @@ _CONTOURS = "distances of contours"
 NSD = kind_of_curves(partial(_charts_of_contours, "nsd"), _CONTOURS, ranked_by="nsd@")
 DISTANCES = kind_of_curves(partial(_charts_of_contours, "share"), _CONTOURS)
 OBJECT_F1 = kind_of_curves(partial(_charts_of_objects, "f1"), _OBJECTS)
-OBJECT_AP = kind_of_curves(partial(_charts_of_objects, "ap"), _OBJECTS)
+OBJECT_TS = kind_of_curves(partial(_charts_of_objects, "ts"), _OBJECTS)
 PRO = kind_of_curves(_charts_of_pro, "PRO curve")
 PIMO = kind_of_curves(_charts_of_pimo, "defined AUPIMO", ranked_by="aupimo")

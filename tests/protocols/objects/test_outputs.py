@@ -105,7 +105,7 @@ def test_curves_are_those_of_the_metrics(folders):
     found = result.table.by_threshold
     assert (found.at[0], found.at[-1]) == (0.5, 1)
     assert found.f1[[0, 50, 100]].tolist() == [result.summary[f"f1@{t}"] for t in (0.5, 0.75, 1)]
-    assert found.ap[0] == result.summary["threat_score@0.5"]
+    assert found.ts[0] == result.summary["threat_score@0.5"]
     components = evaluate({"a": (np.eye(4) > 0, np.tri(4) > 0)}, protocol=Objects(kind="components"))
     curve = components.table.by_threshold
     assert (curve.at[0], curve.at[-1]) == (0.25, 0.75)

@@ -1,0 +1,62 @@
+"""Instances of annotations: ids of classes that differ, and what is odd about masks."""
+
+from __future__ import annotations
+
+from segbench.checks.findings import Finding, Place, finding
+from segbench.checks.seen import Seen, rule
+from segbench.core.messages import Message, as_message
+from segbench.core.sample import Side
+from segbench.inputs.label_rules import first_of
+
+_FIXES = {
+    "empty-instances": "coordinates may be shares of height and width, or of an image of another size",
+    "outside-image": "if they are of an image of another size, scale them",
+    "annotation-zero": "number annotations from 1, so that other tools give the same",
+    "no-areas": "add them: COCO's areas are those of polygons before they are drawn",
+}
+
+
+@rule("classes-shifted", "classes-unknown")
+def other_classes(seen: Seen) -> list[Finding]:
+    """Find predictions whose ids of classes the ground truth does not list, perhaps as they begin at 0."""
+    judged = [(summary, summary.instances) for summary in seen.readable if summary.instances]
+    listed = {label for _, instances in judged for label in (*instances.names, *instances.truth)}
+    predicted = {label for _, instances in judged for label in instances.predicted}
+    unknown = predicted - listed
+    if not unknown or not listed:
+        return []
+    places = [Place(summary.inputs.files["prediction"]) for summary, seen in judged if seen.predicted & unknown]
+    for step, verb, towards in ((1, "add", "to"), (-1, "subtract", "from")):
+        if {label + step for label in predicted} <= listed:
+            message = Message(
+                "classes-shifted",
+                "categories {unknown} are not those of the ground truth, but all are if 1 is {verb}ed",
+                unknown=first_of(sorted(map(float, unknown))),
+                verb=verb,
+            )
+            fix = Message("fix", "{verb} 1 {towards} each category_id", verb=verb, towards=towards)
+            return finding(message, fix, places)
+    message = Message(
+        "classes-unknown",
+        "categories {unknown} are not among those of the ground truth, {listed}, and count in no metric",
+        unknown=first_of(sorted(map(float, unknown))),
+        listed=first_of(sorted(map(float, listed))),
+    )
+    return finding(message, "write category_id as the ground truth does", places)
+
+
+@rule(*_FIXES)
+def odd_instances(seen: Seen) -> list[Finding]:
+    """Find instances that count, although something is odd about them."""
+    places: dict[tuple[Message, Side], list[Place]] = {}
+    for summary in seen.readable:
+        for note in summary.inputs.notes:
+            if note.kind in _FIXES:
+                side: Side = "prediction" if note.side == "prediction" else "ground truth"
+                place = Place(summary.inputs.files[side], as_message(note.detail))
+                places.setdefault((note.message, side), []).append(place)
+    return [
+        odd
+        for (message, side), of_side in places.items()
+        for odd in finding(message, _FIXES[message.kind], of_side, side=side)
+    ]

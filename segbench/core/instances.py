@@ -1,0 +1,60 @@
+"""The instances of one image: masks that may overlap, with classes, and of predictions scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from segbench.core.arrays import BoolArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Instances:
+    """The N instances of one side of an image, in the order of their file.
+
+    A mask is a list of lengths of runs, as in COCO's uncompressed RLE: the image is scanned column by column, the first
+    run is background, and runs alternate. Readers have checked that the runs of each mask add up to the image.
+
+    Parameters
+    ----------
+    size : tuple of int
+        Height and width of the image.
+    runs : array of int, shape (R,)
+        The lengths of the runs of all masks, one mask after the other.
+    ends : array of int, shape (N,)
+        Where the runs of each mask end in `runs`.
+    classes : array of int, shape (N,)
+        Ids of categories, as in the file.
+    scores : array of float64, shape (N,), optional
+        Confidences of any range; None of ground truth.
+    crowds : array of bool, shape (N,)
+        True where a mask is of several objects that nobody told apart; false of predictions.
+    areas : array of float64, shape (N,)
+        Areas as the file states them, in pixels; NaN where it states none.
+    boxes : array of float64, shape (N, 4)
+        x, y, width and height as the file states them, in pixels; NaN where it states none.
+    names : mapping of int to str
+        What classes are called, by their ids, as far as the file says so.
+    """
+
+    size: tuple[int, int]
+    runs: IntArray
+    ends: IntArray
+    classes: IntArray
+    scores: FloatArray | None
+    crowds: BoolArray
+    areas: FloatArray
+    boxes: FloatArray
+    names: Mapping[int, str] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    @property
+    def numbers(self) -> FloatArray:
+        """All that is known of ground truth as numbers, for digests."""
+        parts = (self.size, self.runs, self.ends, self.classes, self.crowds, self.areas, self.boxes)
+        listed = [np.nan_to_num(np.asarray(part, np.float64).reshape(-1), nan=-1.0) for part in parts]
+        return np.concatenate(listed)

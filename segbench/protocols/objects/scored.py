@@ -1,0 +1,185 @@
+"""Settings of scored objects: instances with a confidence, measured by average precision as COCO has it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
+
+from segbench.core import protocol as can
+from segbench.core.counts import Counts, counts_in
+from segbench.core.metric import Metric
+from segbench.core.protocol import Counted, Protocol, inputs_of, take_settings
+from segbench.core.sample import Reading, Sample
+from segbench.core.settings import as_real, as_whole, check_settings, option, option_like, set_fields
+from segbench.inputs.class_names import written_classes
+from segbench.inputs.object_kinds import SCORED
+from segbench.inputs.scored_instances import ScoredInstances
+from segbench.loaders.instance_files import INSTANCE_FILES
+from segbench.protocols.objects.settings import Objects
+from segbench.protocols.one_class import OneClass
+
+if TYPE_CHECKING:
+    from segbench.core.table import Table
+    from segbench.protocols.objects.scored_counts import ScoredObjectCounts
+
+_MOST_DETECTIONS = 2**31
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoredObjects(Protocol, can.FromCounts, can.Divided):
+    """Settings of scored objects, which `Objects(kind="scored")` makes, too.
+
+    Parameters
+    ----------
+    kind : {"scored"}
+        What objects are: instances that may overlap, of predictions with scores.
+    overlap : {"mask", "box", "boundary"}
+        What is compared: masks, boxes (those that files state, else those of masks), or the smaller IoU of masks and of
+        their boundaries (Boundary AP), where crowds keep that of masks.
+    area : {"mask", "box"}
+        Whose area decides whether a detection is small, medium or large. pycocotools takes that of the box where
+        results state one.
+    max_dets : int
+        How many detections of each class count in an image, those of highest score.
+    boundary_ratio : float
+        How wide boundaries are, as a share of the image's diagonal: .02, of Cityscapes .005.
+    classes : int, sequence of int or str, optional
+        Count these classes alone, by their ids. None: all.
+    names : sequence of str, optional
+        What these are called; by default as files call them.
+
+    Raises
+    ------
+    ArgumentError
+        If a setting is out of range.
+
+    Examples
+    --------
+    >>> ScoredObjects(overlap="box").signature_fields()
+    {'overlap': 'box', 'area': 'mask', 'max_dets': '100', 'classes': 'all'}
+    """
+
+    name: ClassVar[str] = "scored"
+    reads: ClassVar[Reading] = INSTANCE_FILES
+    counts = counts_in("segbench.protocols.objects.scored_counts", "ScoredObjectCounts")
+    title: ClassVar[str] = "Detections are matched by falling score: average precision and recall, as COCO has them."
+
+    kind: Literal["scored"] = option_like(Objects, "kind", default=SCORED)
+    overlap: Literal["mask", "box", "boundary"] = option(
+        "Compare scored objects by the IoU of masks, of boxes, or also of boundaries.", "mask"
+    )
+    area: Literal["mask", "box"] = option(
+        "Take the area of scored objects for small, medium and large from masks or boxes.", "mask", rare=True
+    )
+    max_dets: int = option(
+        "Count so many detections of each class and image.", 100, metavar="N", least=1, most=_MOST_DETECTIONS, rare=True
+    )
+    boundary_ratio: float = option(
+        "Set the width of boundaries as a share of the diagonal.", 0.02, metavar="R", rare=True
+    )
+    classes: int | Sequence[int] | str | None = option_like(ScoredInstances, "classes")
+    names: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        set_fields(self, max_dets=as_whole(self.max_dets, "max_dets", least=1, most=_MOST_DETECTIONS))
+        expected = "a share of the diagonal, above 0 and below 1"
+        ratio = as_real(self.boundary_ratio, "boundary_ratio", expected, least=0, most=1, open_ends=True)
+        set_fields(self, boundary_ratio=ratio)
+        take_settings(self)
+
+    @classmethod
+    def chosen_by(cls, typed: Mapping[str, Any]) -> bool:
+        """Return whether options choose it: the kind, or one that it alone has."""
+        return typed.get("kind") == SCORED or not typed.keys().isdisjoint(
+            ("overlap", "area", "max_dets", "boundary_ratio")
+        )
+
+    @cached_property
+    def inputs(self) -> ScoredInstances:
+        """What objects are in files; where boxes are compared, masks may be lacking."""
+        reads = replace(INSTANCE_FILES, boxes_only=self.overlap == "box")
+        scored: ScoredInstances = inputs_of(ScoredInstances, self, reads=reads)
+        return scored
+
+    def signature_fields(self) -> dict[str, str]:
+        classes = "all"
+        if self.classes is not None:
+            classes = written_classes(cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names))
+        signature = {"overlap": self.overlap, "area": self.area, "max_dets": str(self.max_dets), "classes": classes}
+        return signature | ({"boundary_ratio": str(self.boundary_ratio)} if self.overlap == "boundary" else {})
+
+    @classmethod
+    def measuring(cls, counts: Counts) -> ScoredObjects:
+        """Return the protocol for counts with more than 100 detections of a class, or fewer."""
+        ranks = cast("ScoredObjectCounts", counts).ranks
+        return cls(max_dets=max(100, int(ranks.max(initial=0)) + 1))
+
+    def metrics(self) -> tuple[Metric, ...]:
+        from segbench.protocols.objects.metrics import TOTALS
+        from segbench.protocols.objects.scored_metrics import metrics_of
+
+        return (*metrics_of(self.max_dets), *TOTALS)
+
+    def table(self, per_image: Mapping[str, ScoredObjectCounts]) -> Table:
+        from segbench.protocols.objects.scored_metrics import ScoredObjectTable
+
+        return ScoredObjectTable(per_image, self.max_dets)
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return ("class",)
+
+    def divided(self, axis: str, per_image: Mapping[str, Any]) -> can.Division:
+        """Take out each class."""
+        from segbench.protocols.objects.scored_metrics import CountsOfClass, DetectionsOfImages
+
+        whole = DetectionsOfImages(per_image)
+        detections = whole.detection_set
+        parts = {
+            name: can.Part(self.of_class(label), {"class": name, "label": str(label)}, CountsOfClass(whole, label))
+            for label, name in zip(detections.labels.tolist(), detections.class_names, strict=True)
+        }
+        why_not_pooled = "average precision is defined by class, and averaged: scores of classes are not compared"
+        return can.Division(parts, why_not_pooled, averaged=True)
+
+    def of_class(self, label: int) -> _ScoredClass:
+        """Return the protocol that measures one class."""
+        settings = {setting.name: getattr(self, setting.name) for setting in fields(self)}
+        return _ScoredClass(**settings, of=self, label=label)
+
+    def prepare(self, say: Any) -> None:
+        import numpy as np
+
+        from segbench.core.instances import Instances
+        from segbench.protocols.objects.scored_counting import count_scored
+
+        ones = np.ones(1, np.int64)
+        instances = Instances(
+            size=(1, 1), runs=np.array([0, 1]), ends=2 * ones, classes=ones, scores=np.ones(1),
+            crowds=np.zeros(1, np.bool_), areas=np.ones(1), boxes=np.ones((1, 4)),
+        )  # fmt: skip
+        count_scored(instances, instances, self.rules)
+
+    @property
+    def rules(self) -> Any:
+        """What decides counts."""
+        from segbench.protocols.objects.scored_counting import Rules
+
+        return Rules(self.overlap, self.area, self.max_dets, self.boundary_ratio)
+
+    def count(self, sample: Sample) -> Counted:
+        from segbench.protocols.objects.scored_counting import count_scored
+
+        image = self.inputs.interpret(sample)
+        return Counted(count_scored(image.truth, image.predicted, self.rules), image.facts, image.notes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ScoredClass(OneClass, ScoredObjects):
+    """A single class of scored objects."""
+
+    of: ScoredObjects
+    label: int
