@@ -174,6 +174,7 @@ def of_masks(seed):
     yield "precision-recall", measured["precision"], tp / (tp + fp)
     yield "precision-recall", measured["recall"], tp / (tp + fn)
     yield "specificity", measured["specificity"], tn / (tn + fp)
+    yield "referring", measured["giou"], np.mean([np.sum(a & b) / np.sum(a | b) for a, b in images])
     yield "ber", measured["ber"], (fn / (tp + fn) + fp / (tn + fp)) / 2
     yield "mcc", measured["mcc"], (tp * tn - fp * fn) / math.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
 
@@ -232,7 +233,7 @@ def eroded(mask, structure):
 def of_contours(seed):
     pairs = list(blobs(seed, 3))
     measured = summary(pairs, Contours(nsd=(2,)))
-    values = {key: [] for key in ("hd", "hd95", "assd", "masd", "nsd", "band")}
+    values = {key: [] for key in ("hd", "hd95", "assd", "masd", "nsd", "band", "quality")}
     for a, b in pairs:
         contours = [np.argwhere(mask & ~eroded(mask, ndimage.generate_binary_structure(2, 1))) for mask in (a, b)]
         distances = np.linalg.norm(contours[0][:, None] - contours[1], axis=2)
@@ -242,11 +243,13 @@ def of_contours(seed):
         values["assd"].append((ab.sum() + ba.sum()) / (ab.size + ba.size))
         values["masd"].append((ab.mean() + ba.mean()) / 2)
         values["nsd"].append((np.sum(ab <= 2) + np.sum(ba <= 2)) / (ab.size + ba.size))
+        values["quality"].append(np.sum(ba <= 2) / (ba.size + np.sum(ab > 2)))
         d = max(1, round(0.02 * math.hypot(*a.shape)))
         bands = [mask & ~ndimage.binary_erosion(mask, EIGHT, iterations=d) for mask in (a, b)]
         values["band"].append(np.sum(bands[0] & bands[1]) / np.sum(bands[0] | bands[1]))
     yield "hausdorff", measured["hd"], np.mean(values["hd"])
     yield "hausdorff", measured["hd95"], np.mean(values["hd95"])
+    yield "buffer", measured["buffer_quality@2"], np.mean(values["quality"])
     yield "surface-distance", measured["assd"], np.mean(values["assd"])
     yield "surface-distance", measured["masd"], np.mean(values["masd"])
     yield "nsd", measured["nsd@2"], np.mean(values["nsd"])

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from refusing import insist, refused, within
 
-from segbench import evaluate
-from segbench.cli.guesses import metric_keys_of
+from segbench import Classes, Contours, Labels, Saliency, evaluate
+from segbench.cli.guesses import metric_keys_of, titles_of
 from segbench.core.messages import Setting
 from segbench.protocols.registry import verbs
 
@@ -133,6 +133,29 @@ def test_metrics_of_other_commands_are_named_with_these(segbench, results, typed
 def test_names_of_papers_are_understood(segbench, results, typed, key):
     of_name, of_key = (segbench("show", results, "--metrics", each, "--format", "csv") for each in (typed, key))
     assert of_name == of_key
+
+
+@pytest.mark.parametrize(
+    ("protocol", "typed", "key"),
+    [
+        (Labels(), "cIoU", "iou"),
+        (Labels(), "oIoU", "iou"),
+        (Labels(), "gIoU", "giou"),
+        (Labels(), "P@0.5", "p@0.5"),
+        (Labels(), "Pr@.7", "p@0.7"),
+        (Labels(), "Prec@0.9", "p@0.9"),
+        (Labels(), "N-acc", "n_acc"),
+        (Labels(), "T-acc", "t_acc"),
+        (Labels(classes=3), "mDice", "mean_dice"),
+        (Saliency(), "mDice", "mean_dice"),
+        (Contours(nsd=3), "completeness@3", "buffer_recall@3"),
+        (Contours(nsd=3), "quality@3", "buffer_quality@3"),
+        (Classes(labels=range(3), calibration=True), "class-wise ECE", "macro_ece"),
+    ],
+)
+def test_names_of_papers_find_the_metrics_of_a_protocol(protocol, typed, key):
+    titles = {metric.key: titles_of(metric) for metric in protocol.metrics() if metric.key}
+    assert metric_keys_of("--metrics", [typed], titles) == [key]
 
 
 @pytest.mark.parametrize(

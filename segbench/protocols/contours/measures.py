@@ -19,12 +19,19 @@ from segbench.protocols.contours.counts import ContourCounts, Mask
 DISTANCES = ("hd", "hd95", "assd", "masd")
 DAVIS = ("j_and_f", "j", "f_davis")
 BOUNDARY_IOU = "boundary_iou"
+BUFFER = ("buffer_precision", "buffer_recall", "buffer_quality")
+"""Correctness, completeness and quality of roads, within a tolerance."""
 
 _STEPS = 4
 _LAST = 32
 NEAR = _STEPS * _LAST + 1
 """The first so many tolerances are a quarter of a pixel apart, up to 32 pixels."""
 _MOST_FAR = 1000
+
+
+def buffer_keys(tolerance: float) -> tuple[str, ...]:
+    """Return the keys of the metrics of roads at a tolerance: ``buffer_precision@2`` and two others."""
+    return tuple(key_at(name, tolerance) for name in BUFFER)
 
 
 def nsd_key(tolerance: float) -> str:
@@ -67,7 +74,7 @@ class Conventions:
         """Compute the metrics of distances of two masks with pixels; nan of several spacings together."""
         keys = list(map(nsd_key, self.nsd))
         if mask.distances is None:
-            return dict.fromkeys((*DISTANCES, *keys), math.nan)
+            return dict.fromkeys((*DISTANCES, *keys, *self._buffer_keys), math.nan)
         to_prediction, to_truth = mask.distances
         length = to_prediction.length + to_truth.length
         if self.hd95 == "larger":
@@ -85,8 +92,13 @@ class Conventions:
         unit = mask.unit * exact(self.spacing)
         values = {key: value * float(unit) for key, value in values.items()}
         squares = np.array([largest_square(exact(tolerance), unit) for tolerance in self.nsd], np.int64)
-        within = (to_prediction.within(squares) + to_truth.within(squares)) / length
-        return values | dict(zip(keys, within.tolist(), strict=True))
+        true_length, predicted_length = to_prediction.length, to_truth.length
+        matched_truth, matched_prediction = to_prediction.within(squares), to_truth.within(squares)
+        values |= zip(keys, ((matched_truth + matched_prediction) / length).tolist(), strict=True)
+        missed = true_length - matched_truth
+        quality = matched_prediction / (predicted_length + missed)
+        rates = np.stack([matched_prediction / predicted_length, matched_truth / true_length, quality], axis=1)
+        return values | dict(zip(self._buffer_keys, rates.ravel().tolist(), strict=True))
 
     def _of_empty(self, mask: Mask, *, is_one_empty: bool) -> dict[str, float]:
         """Return the metrics of distances where one mask is empty, or both."""
@@ -95,7 +107,19 @@ class Conventions:
             of_one_empty = mask.diagonal * self.spacing if self.empty == "diagonal" else float(self.empty)
             distance = of_one_empty if is_one_empty else 0.0
             share = 0.0 if is_one_empty else 1.0
-        return {**dict.fromkeys(DISTANCES, distance), **{nsd_key(tolerance): share for tolerance in self.nsd}}
+        # Of one empty mask there is no contour of which a share could be right, or found.
+        rates = (share if mask.areas[1] else math.nan, share if mask.areas[0] else math.nan, share)
+        if not is_one_empty:
+            rates = (share, share, share)
+        return {
+            **dict.fromkeys(DISTANCES, distance),
+            **{nsd_key(tolerance): share for tolerance in self.nsd},
+            **dict(zip(self._buffer_keys, rates * len(self.nsd), strict=True)),
+        }
+
+    @property
+    def _buffer_keys(self) -> tuple[str, ...]:
+        return tuple(key for tolerance in self.nsd for key in buffer_keys(tolerance))
 
     @property
     def has_value_of_empty(self) -> bool:

@@ -24,10 +24,12 @@ from segbench.loaders.pairing import natural
 from segbench.protocols.contours.counts import MASKS, ContourCounts
 from segbench.protocols.contours.measures import (
     BOUNDARY_IOU,
+    BUFFER,
     DAVIS,
     DISTANCES,
     Conventions,
     Tolerances,
+    buffer_keys,
     decay_of,
     farthest_of,
     nsd_key,
@@ -52,6 +54,9 @@ _NOTES = {
     "assd": "mean distance of both directions together",
     "masd": "mean of the mean distances of both directions",
     "boundary_iou": "IoU of the pixels near the contours",
+    "buffer_precision": "share of the predicted contours within this distance of true ones",
+    "buffer_recall": "share of the true contours within this distance of predicted ones",
+    "buffer_quality": "right predicted contours, over all predicted ones and the true ones that are missed",
 }
 TOTALS = (
     Metric(key="one_empty", title="one empty", image_key="one_empty", kind="total", priority=3,
@@ -97,13 +102,16 @@ def metrics_of(conventions: Conventions, *, classes: bool) -> tuple[Metric, ...]
 
 def keys_of(conventions: Conventions, *, classes: bool) -> tuple[str, ...]:
     """Return the keys of the metrics of a mask; those of DAVIS are not averaged over classes, nor of volumes."""
-    flat = (BOUNDARY_IOU, *(() if classes else DAVIS)) if conventions.is_flat else ()
+    buffers = [key for tolerance in conventions.nsd for key in buffer_keys(tolerance)]
+    flat = (BOUNDARY_IOU, *(() if classes else DAVIS), *buffers) if conventions.is_flat else ()
     return "dice", *DISTANCES, *map(nsd_key, conventions.nsd), *flat
 
 
 def _metric(key: str, conventions: Conventions) -> Metric:
     title, unit = _NAMES.get(key, ""), conventions.unit
     pixels = PIXELS if conventions.is_flat else VOXELS
+    if key.startswith(BUFFER):
+        return Metric(key=key, better="higher", image_key=key, note=_NOTES[key.partition("@")[0]])
     if not title:
         title = f"NSD@{key.removeprefix('nsd@')} {unit}".rstrip()
         note = "share of the contours within this distance of each other"
@@ -225,7 +233,7 @@ class ContourTable(CountsTable[ContourCounts]):
         key = metric.key.removesuffix("_images")
         if key in (BOUNDARY_IOU, *DAVIS) and any(counts.dimensions == 3 for counts in self.ordered):
             return Message("flat-metric", "it is defined in two dimensions, and these are volumes")
-        if key in DISTANCES and self._sides.any():
+        if key.startswith((*DISTANCES, *BUFFER)) and self._sides.any():
             return Message("one-mask-empty", "one mask is empty{every}", every=every)
         return Message("both-masks-empty", "both masks are empty{every}", every=every)
 

@@ -22,13 +22,19 @@ Conventions
    image where it is only predicted counts 0. ``both_empty=1`` counts images that neither side holds as 1.
 8. Regions of several labels may overlap, so that accuracies over all pixels, ``kappa`` and ``fw_iou`` have no meaning
    for them; all other metrics are of each region against the pixels outside it.
-9. Sums of values of images are rounded once, so that the order of images does not matter, and means over a single
+9. Masks have the metrics of referring segmentation, in which each image is an expression (a sample). ``p@T`` is the
+   share of the samples with a target, that is a positive pixel, whose IoU is T or more; ``t_acc`` that of those in
+   which anything is predicted, and ``n_acc`` the share of the samples without target in which nothing is. ``giou`` is
+   the mean IoU over all samples, where one without target is 1 if nothing is predicted, and 0 otherwise. Samples that
+   are void everywhere are in none of them.
+10. Sums of values of images are rounded once, so that the order of images does not matter, and means over a single
    image are equal to the metrics of that image.
 
 References
 ----------
 Wang, Berman, Rannen-Triki, Torr, Tuia, Tuytelaars, Van Gool, Yu, Blaschko: Revisiting Evaluation Metrics for Semantic
 Segmentation: Optimization and Evaluation of Fine-grained Intersection over Union. NeurIPS 2023 (D, I, C, worst images).
+Liu, Ding, Jiang: GRES: Generalized Referring Expression Segmentation. CVPR 2023 (giou, n_acc, t_acc).
 Cohen: A coefficient of agreement for nominal scales. Educational and Psychological Measurement 1960 (kappa).
 """
 
@@ -37,6 +43,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from itertools import compress
 from typing import Any, NamedTuple
@@ -47,7 +54,7 @@ from numpy.typing import NDArray
 from segbench.core.arrays import BoolArray, FloatArray, IntArray, mean_of_defined
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message, Note, part_of
-from segbench.core.metric import CLASSES_PRESENT, Metric, held_note, keys_and_names, left_out_note, shares
+from segbench.core.metric import CLASSES_PRESENT, Metric, held_note, key_at, keys_and_names, left_out_note, shares
 from segbench.core.names import first_names
 from segbench.core.operating_point import Confusion, f_of, iou_of, share
 from segbench.core.table import CountsTable, Sums
@@ -137,6 +144,29 @@ POSITIVE = shares(
         note="mean over the cases where either side holds the class",
     ),
 )  # fmt: skip
+REFERRING_AT = ("0.5", "0.6", "0.7", "0.8", "0.9")
+"""The IoUs at which papers on referring segmentation report precision, as decimals."""
+REFERRING = shares(
+    *(
+        Metric(
+            key=key_at("p", float(iou)), better="higher", mean_over_images=True,
+            note="share of the images with positive pixels that have at least this IoU",
+        )
+        for iou in REFERRING_AT
+    ),
+    Metric(
+        key="giou", better="higher", mean_over_images=True,
+        note="mean IoU over images; 1 where nothing is positive and nothing predicted",
+    ),
+    Metric(
+        key="n_acc", better="higher", mean_over_images=True,
+        note="share of the images without positive pixels in which nothing is predicted",
+    ),
+    Metric(
+        key="t_acc", better="higher", mean_over_images=True,
+        note="share of the images with positive pixels in which anything is predicted",
+    ),
+)  # fmt: skip
 TOTALS = (
     CLASSES_PRESENT,
     Metric(key="classes", kind="total"),
@@ -146,6 +176,7 @@ TOTALS = (
 
 _MEANS = frozenset(metric.key for metric in CLASSES) - {"pixel_accuracy", "kappa"}
 _MEANS_OVER_CASES = ("mean_dice_cases", "mean_iou_cases")
+_REFERRING_KEYS = tuple(metric.key for metric in REFERRING)
 _CASES_OF_CLASS = ("dice_cases", "iou_cases")
 _OF_DISJOINT_CLASSES = ("pixel_accuracy", "fw_iou", "kappa")
 _SHOWN_FOR_VOLUMES = {"mean_dice_cases": "mDice cases", "dice_cases": "Dice cases"}
@@ -156,7 +187,8 @@ def metrics_of(classes: int, *, masks: bool, overlapping: bool = False) -> tuple
     if overlapping:
         return tuple(metric for metric in CLASSES if metric.key not in _OF_DISJOINT_CLASSES)
     if masks:
-        return (*POSITIVE, *(replace(metric, headline=False, title="", compared=False) for metric in CLASSES))
+        of_classes = (replace(metric, headline=False, title="", compared=False) for metric in CLASSES)
+        return (*POSITIVE, *REFERRING, *of_classes)
     if classes == 2:
         return (*CLASSES, *(replace(metric, headline=False, compared=False) for metric in POSITIVE))
     return CLASSES
@@ -221,7 +253,7 @@ class LabelTable(CountsTable[LabelCounts]):
     """Confusion matrices of the images of one method, which must have been counted by these classes."""
 
     counts = LabelCounts
-    means = ("mean_iou", "iou", "dice", "dice_cases", "iou_cases")
+    means = ("mean_iou", "iou", "dice", "dice_cases", "iou_cases", "referring")
 
     def __init__(self, per_image: Mapping[str, LabelCounts], settings: Any) -> None:
         super().__init__(per_image, settings)
@@ -281,6 +313,7 @@ class LabelTable(CountsTable[LabelCounts]):
             "dice": np.where(counts.last.truth > 0, counts.last.dice, np.nan),
             "dice_cases": np.where(counts.on_either_side, counts.dice, both_empty),
             "iou_cases": np.where(counts.on_either_side, counts.iou, both_empty),
+            "referring": _referring(counts.last, self._counted.pixels),
         }
 
     @cached_property
@@ -320,6 +353,7 @@ class LabelTable(CountsTable[LabelCounts]):
             "iou_images": of["iou"][:, -1],
             "dice_images": of["dice"],
             **{key: of[key][:, -1] for key in _CASES_OF_CLASS},
+            **dict(zip(_REFERRING_KEYS, of["referring"].T, strict=True)),
         }
 
     @property
@@ -337,6 +371,7 @@ class LabelTable(CountsTable[LabelCounts]):
             **dict.fromkeys(("iou_images", "dice_images"), positives > 0),
             **dict.fromkeys(_MEANS_OVER_CASES, defined[:, self._in_means].any(axis=1)),
             **dict.fromkeys(_CASES_OF_CLASS, defined[:, -1]),
+            **dict(zip(_REFERRING_KEYS, ~np.isnan(self.columns["referring"]).T, strict=True)),
         }
 
     @cached_property
@@ -376,6 +411,8 @@ class LabelTable(CountsTable[LabelCounts]):
     def why_undefined(self, metric: Metric) -> Message:
         if metric.key in _CASES_OF_CLASS and self._counted.pixels.any():
             return Message("on-no-side", "no case holds the class on either side")
+        if metric.key == "n_acc" and self._counted.pixels.any():
+            return Message("all-positive", "each image has positive pixels")
         return self._why_undefined(metric)
 
     def _why_undefined(self, metric: Metric) -> Message:
@@ -437,6 +474,8 @@ class LabelTable(CountsTable[LabelCounts]):
             averaged = {name: images_with[name] for name in self._named(self._in_means)}
             notes += held_note(titled["miou_classes"], averaged, self.images)
         notes += self._notes_on_cases(titled)
+        if REFERRING[0] in self.metrics:
+            notes += _notes_on_ties(counts.last)
         return (*notes, *self._notes_on_predictions())
 
     def _notes_on_predictions(self) -> tuple[Note, ...]:
@@ -502,3 +541,31 @@ def _positive(sums: _ByClass, pixels: FloatArray) -> dict[str, FloatArray]:
         "ber": 1 - (confusion.recall + confusion.specificity) / 2,
         "mcc": confusion.mcc,
     }
+
+
+def _notes_on_ties(positive: _ByClass) -> Iterator[Note]:
+    """Say how many images have exactly the IoU of ``p@T``, which code that asks for more than T does not count."""
+    union = positive.truth + positive.predicted - positive.tp
+    for metric, iou in zip(REFERRING, map(Fraction, REFERRING_AT), strict=False):
+        ties = positive.tp * iou.denominator == union * iou.numerator
+        number = int(np.count_nonzero(ties & (positive.truth > 0)))
+        if number:
+            message = Message(
+                "exactly-at-threshold",
+                "{count:many image} {count:verb have} exactly the IoU of {metrics} and {count:verb count}; some code "
+                "asks for more",
+                count=number,
+            )
+            yield Note(message, metrics=keys_and_names([metric]))
+
+
+def _referring(positive: _ByClass, pixels: IntArray) -> FloatArray:
+    """Return what each image has of each metric in `REFERRING`, nan where it is in no mean."""
+    tp, union = (values.astype(np.int64) for values in (positive.tp, positive.truth + positive.predicted - positive.tp))
+    has_target, is_predicted = positive.truth > 0, positive.predicted > 0
+    at_least = [tp * iou.denominator >= union * iou.numerator for iou in map(Fraction, REFERRING_AT)]
+    iou = np.where(has_target, positive.iou, ~is_predicted)
+    of_targets = [np.where(has_target, values, np.nan) for values in (*at_least, is_predicted)]
+    *precision, t_acc = of_targets
+    n_acc = np.where(has_target | (pixels == 0), np.nan, ~is_predicted)
+    return np.stack([*precision, np.where(pixels > 0, iou, np.nan), n_acc, t_acc], axis=1)

@@ -1,0 +1,81 @@
+"""Whether metrics that papers add to stored counts are those of independent code, on random sets.
+
+    python scripts/checks/check_columns.py [--sets 200]
+
+Draws sets of expressions with and without targets (metrics of referring segmentation, in fractions), and of roads that
+are shifted, lost or added (correctness, completeness and quality, by distance transforms). Tests check some of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from segbench import Contours, count
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "protocols" / "labels"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "protocols" / "contours"))
+import test_buffer
+import test_referring
+
+LARGEST = 1e-12
+Pair = tuple[float, float]
+"""A metric as segbench has it, and as independent code."""
+
+
+def of_expressions(rng: np.random.Generator) -> Iterator[Pair]:
+    """Compare the metrics of referring segmentation of a random set."""
+    samples = test_referring.drawn_samples(rng)
+    summary = test_referring.summary(samples)
+    for key, expected in test_referring.peer(samples).items():
+        yield summary[key], expected
+
+
+def of_roads(rng: np.random.Generator) -> Iterator[Pair]:
+    """Compare correctness, completeness and quality of a random set."""
+    pairs = [test_buffer.drawn_pair(rng) for _ in range(rng.integers(1, 6))]
+    tolerance = float(rng.choice([0, 1, 1.5, 2, 3]))
+    protocol = Contours(nsd=tolerance)
+    counts = {str(number): count(truth, predicted, protocol) for number, (truth, predicted) in enumerate(pairs)}
+    summary = protocol.table(counts).summary()
+    values = np.array([test_buffer.peer(*pair, tolerance) for pair in pairs])
+    for key, of_images in zip(test_buffer.KEYS, values.T, strict=True):
+        defined = of_images[~np.isnan(of_images)]
+        expected = float(defined.mean()) if defined.size else math.nan
+        yield summary[key.replace("@2", f"@{tolerance:g}")], expected
+
+
+CHECKS: dict[str, Callable[[np.random.Generator], Iterator[Pair]]] = {
+    "referring segmentation": of_expressions,
+    "roads": of_roads,
+}
+
+
+def difference(pair: Pair) -> float:
+    """Return how far both values are apart: 0 where both are undefined, infinite where one is."""
+    if any(map(math.isnan, pair)):
+        return 0.0 if all(map(math.isnan, pair)) else math.inf
+    return abs(pair[0] - pair[1])
+
+
+def main() -> None:
+    """Print the largest difference of each kind."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sets", type=int, default=200)
+    sets = parser.parse_args().sets
+    failed = False
+    for name, compare in CHECKS.items():
+        differences = [difference(pair) for seed in range(sets) for pair in compare(np.random.default_rng(seed))]
+        print(f"{name}: {len(differences)} values of {sets} sets, largest difference {max(differences):.3g}")
+        failed |= max(differences) > LARGEST
+    sys.exit(int(failed))
+
+
+if __name__ == "__main__":
+    main()
