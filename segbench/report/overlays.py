@@ -20,44 +20,25 @@ from segbench.core.metric import best_threshold
 from segbench.core.numbers import number
 from segbench.core.protocol import Protocol, states_called
 from segbench.core.settings import as_real
-from segbench.drawing.palette import FALSE_POSITIVE, FAR, GUIDE, MATCHED, MATCHED_TRUTH, MISS, NEAR, class_colours
+from segbench.drawing.palette import GUIDE, class_colours
 from segbench.loaders.listing import SampleFiles
 from segbench.loaders.source import shown
 from segbench.protocols.states import State
 from segbench.report.bsds import file_names
+from segbench.report.grounds import NAMED, PALETTE, as_bytes, hatched
 
 if TYPE_CHECKING:
     from PIL import Image
 
-_NAMED = {
-    State.NOTHING: ("#ffffff", "white"),
-    State.TRUE: (MATCHED, "blue"),
-    State.FALSE: (FALSE_POSITIVE, "red"),
-    State.MISSED: (MISS, "orange"),
-    State.IGNORED: (GUIDE, "grey"),
-    State.PARTNER: (MATCHED_TRUTH, "sky blue"),
-    State.NEAR: (NEAR, "olive"),
-    State.FAR: (FAR, "magenta"),
-}
-COLOURS = {state: colour for state, (colour, _) in _NAMED.items()}
 _GAP = 8  # between pictures that are side by side
 _LETTERS = 13
 _GROUND = "#e8e8e8"
 _HINT = "give another folder"
 
 
-def _as_bytes(colours: Iterable[str]) -> NDArray[np.uint8]:
-    rgb = b"".join(bytes.fromhex(colour.removeprefix("#")) for colour in colours)
-    return np.frombuffer(rgb, np.uint8).reshape(-1, 3)
-
-
-PALETTE = _as_bytes(COLOURS[state] for state in sorted(COLOURS))
-"""Red, green and blue of each state."""
-
-
 def legend(protocol: Protocol) -> str:
     """Say in one line what the colours of a protocol's pictures mean."""
-    return ", ".join(f"{_NAMED[State(state)][1]}: {words}" for state, words in states_called(protocol).items())
+    return ", ".join(f"{NAMED[State(state)][1]}: {words}" for state, words in states_called(protocol).items())
 
 
 def export_overlays(
@@ -207,19 +188,19 @@ class _Work(NamedTuple):
         sample, result = reread(self.result, self.files), self.result
         shows, counts = pictured(result), result.counts[self.name]
         if not self.classes:
-            states = Image.fromarray(shows.states(sample, self.threshold, counts), "P")
+            states = Image.fromarray(hatched(shows.states(sample, self.threshold, counts)), "P")
             states.putpalette(PALETTE.tobytes())
             _save(states, self.target)
             return
         pictures = shows.pictures(sample, counts, np.array([self.threshold]))
         if pictures.classes is None:
             raise DataError(shown(self.name), Message("no-pictures", "there is no picture of its classes"))
-        colours = _as_bytes([*class_colours(len(shows.classes_drawn)), "#ffffff", GUIDE])
+        colours = as_bytes([*class_colours(len(shows.classes_drawn)), "#ffffff", GUIDE])
         written = [f"{name} {number(float(values[0]))}" for name, values in pictures.metrics.items()]
         parts = {
             "ground truth": colours[pictures.truth],
             "prediction": colours[pictures.classes],
-            ", ".join(["errors", *written]): PALETTE[pictures.states[0]],
+            ", ".join(["errors", *written]): PALETTE[hatched(pictures.states[0])],
         }
         _save(_beside(parts), self.target, " | ".join(parts))
 

@@ -36,7 +36,7 @@ from segbench.drawing.palette import class_colours
 from segbench.loaders.belonging import By
 from segbench.loaders.source import shown
 from segbench.protocols.states import State
-from segbench.report import overlays
+from segbench.report import grounds
 from segbench.report.metric_table import MetricTable
 from segbench.report.page.answer import Opening, compared_results, opening_of, sentence
 from segbench.report.page.charts import figures, points
@@ -439,7 +439,7 @@ def _html(sections: Sequence[Mapping[str, Any]], title: str) -> str:
 def _styles(sections: Sequence[Mapping[str, Any]]) -> str:
     """Return the styles of the page: colours of methods and states, and how many columns its tables have."""
     colours = {f"p{index}": colour for index, colour in enumerate((*palette.COLOURS, palette.HUMAN))}
-    colours |= {state.name.lower(): colour for state, colour in overlays.COLOURS.items()}
+    colours |= grounds.COLOURS
     own = "".join(f"--{name}: {colour}; " for name, colour in colours.items())
     counts = ""
     for section in sections:

@@ -52,13 +52,13 @@ async function stage() {
     };
     if (source.complete === false) source.addEventListener("load", draw, { once: true });
     else draw();
-  } else paint(main, states, colours);
+  } else paint(main, hatched(states), colours);
   if (view !== "difference") explainStates(states);
 }
 
 function divided(mine, theirs, colours) {
   const border = (find("#divider").value / 100) * mine.width;
-  return [{ ...mine, levels: mine.levels.map((state, place) => (place % mine.width < border ? state : theirs.levels[place])) }, colours];
+  return [hatched({ ...mine, levels: mine.levels.map((state, place) => (place % mine.width < border ? state : theirs.levels[place])) }), colours];
 }
 
 // Pixels that only one of two methods got right, in its colour; grey where both are wrong.

@@ -30,7 +30,7 @@ from segbench.loaders.listing import SampleFiles, list_place
 from segbench.loaders.raster import PILLOW_NAMES
 from segbench.loaders.source import Source, read_bytes, shown
 from segbench.protocols.states import State, states_of_labels
-from segbench.report.overlays import PALETTE
+from segbench.report.grounds import OPACITY, PALETTE, hatched
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -42,8 +42,6 @@ THIN = 0.12
 
 _QUALITY = 72
 _DIGITS = 4
-# Pixels that are right hide less of the photograph than those that are wrong.
-_ALPHAS = {State.TRUE: 110, State.IGNORED: 110}
 MOST_CUTS = 255
 
 THUMBNAIL = 300
@@ -193,7 +191,7 @@ def tint(states: Levels, share: float) -> str:
     """Write states in their colours as a PNG in base64, transparent where there is nothing."""
     from PIL import Image
 
-    image = Image.fromarray(states, "P")
+    image = Image.fromarray(hatched(states), "P")
     image.putpalette(PALETTE.tobytes())
     return _base64(image, "PNG", optimize=True, transparency=bytes(alphas(share)))
 
@@ -204,8 +202,9 @@ def _rounded(values: ArrayLike) -> list[float | None]:
 
 
 def alphas(share: float) -> list[int]:
-    """Say how opaque each state is over a photograph of which this share is tinted."""
-    return [0 if state is State.NOTHING else 255 if share < THIN else _ALPHAS.get(state, 175) for state in State]
+    """Say how opaque each state is over a photograph of which this share is tinted, and between lines of a hatching."""
+    opaque = 255 if share < THIN else math.ceil(255 * OPACITY)
+    return [0, *[opaque] * (len(PALETTE) - 1)]
 
 
 def photograph(pixels: NDArray[Any], longest: int) -> str:
