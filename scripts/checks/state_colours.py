@@ -74,11 +74,8 @@ def _seen(linear: NDArray[np.float64], vision: str) -> NDArray[np.float64]:
     return rgb2lab(np.where(seen <= 0.0031308, 12.92 * seen, 1.055 * seen ** (1 / 2.4) - 0.055))
 
 
-def main() -> int:
+def main(opacity: float = OPACITY) -> int:
     """Print the tables; return 1 if a colour does not hold."""
-    parser = argparse.ArgumentParser(description="Measure the colours of states over photographs.")
-    parser.add_argument("--opacity", type=float, default=OPACITY)
-    opacity = parser.parse_args().opacity
     colours = {state: over_grounds(state, opacity) for state in PICTURES[-1]}
     pairs = dict.fromkeys(pair for states in PICTURES for pair in itertools.combinations(states, 2))
     print(f"{'least over any two grounds':<28}{'luminance':>10}" + "".join(f"{vision:>14}" for vision in VISION))
@@ -104,4 +101,6 @@ def _floored(value: float, digits: int) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    parser = argparse.ArgumentParser(description="Measure the colours of states over photographs.")
+    parser.add_argument("--opacity", type=float, default=OPACITY)
+    sys.exit(main(parser.parse_args().opacity))
