@@ -114,7 +114,7 @@ def export_overlays(
         raise DataError(shown(folder), problem, "give another folder")
     if threshold is not None:
         threshold = as_real(threshold, Setting("threshold", None), "a number", least=-math.inf, most=math.inf)
-        _refuse_unreached(results, threshold)
+        refuse_unreached(results, threshold)
     work: list[_Work] = []
     folder_names = file_names([result.label for result in results])
     for result, folder_name in zip(results, folder_names, strict=True):
@@ -151,7 +151,7 @@ def export_overlays(
     return problems
 
 
-def _refuse_unreached(results: Sequence[Result], threshold: float) -> None:
+def refuse_unreached(results: Sequence[Result], threshold: float) -> None:
     """Refuse a threshold above all scores, as a level of 8 bits is where scores are levels divided by 255."""
     at_a_threshold = [result for result in results if best_threshold(result.metrics) is not None]
     known = np.concatenate([np.zeros(0), *(result.curve.against_threshold()[0] for result in at_a_threshold)])
