@@ -36,7 +36,8 @@ _SHOWN_FIRST = (
     State.FALSE,
 )
 _RANKS = np.array([_SHOWN_FIRST.index(state) for state in State])
-_MASKED, _LEFT_OUT = 1, 2
+LEFT_OUT = 2
+"""What is left out in labels of masks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,14 +70,17 @@ def layers_of(result: Result, files: SampleFiles, cut: float, metric: Metric, *,
     pictures = shows.pictures(sample, counts, np.array([cut]))
     value, name = _metric_of(result, sample.name, pictures, metric, asked=asked)
     mask = pictures.reached is not None
+    predicted: ByteArray | None = None
     if pictures.reached is not None:
         reached = pictures.reached > 0
-        states = states_of_labels(pictures.truth == 1, reached, pictures.truth != _LEFT_OUT)
-        predicted = np.where(states == State.IGNORED, _LEFT_OUT, reached).astype(np.uint8)
+        states = states_of_labels(pictures.truth == 1, reached, pictures.truth != LEFT_OUT)
+        predicted = np.where(states == State.IGNORED, LEFT_OUT, reached).astype(np.uint8)
     else:
-        states, predicted = pictures.states[0], pictures.classes
+        states = pictures.states[0]
     truth = pictures.truth
-    if not mask and predicted is None and not pictures.outlines and not shows.draws_lines:
+    if pictures.reached is None and pictures.classes is not None:
+        predicted = pictures.classes
+    elif pictures.reached is None and not pictures.outlines and not shows.draws_lines:
         mask, truth, predicted = True, *_masks_of(states)
     return Layers(
         states,
@@ -96,7 +100,7 @@ def _masks_of(states: ByteArray) -> tuple[ByteArray, ByteArray]:
     masks = []
     for positive in ((State.TRUE, State.MISSED, State.PARTNER), (State.TRUE, State.FALSE)):
         mask = np.isin(states, positive).astype(np.uint8)
-        mask[states == State.IGNORED] = _LEFT_OUT
+        mask[states == State.IGNORED] = LEFT_OUT
         masks.append(mask)
     return masks[0], masks[1]
 

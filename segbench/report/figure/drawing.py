@@ -69,7 +69,9 @@ def draw_grid(grid: Grid, ax: Axes | None = None, *, dpi: float = DPI) -> Axes:
     ax.set_axis_off()
     for row, view in enumerate(grid.views):
         for column in range(len(grid.columns)):
-            _draw_cell(ax, grid, view, column, layout, row, dpi)
+            height, width = layout.sizes[row]
+            box = layout.lefts[row][column], layout.tops[row][column], width, height
+            _draw_cell(ax, grid, (view, column), box, dpi)
     _draw_names(ax, grid, layout)
     _draw_legend(ax, legend, layout.bottom + 3)
     return ax
@@ -103,7 +105,7 @@ def _layout(grid: Grid, width: float, measure: Callable[[str, float], float]) ->
     cell = (width - _GAP * (columns - 1)) / columns
     _refuse_narrow(cell, columns)
     labels, label_size = _fitted(grid.columns, cell, measure)
-    above = max(text.count("\n") + 1 for text in labels) * label_size * _LINE + 2
+    above = max(text.count("\n") + 1 for text in labels) * label_size * _LINE + 3
     y, tops, sizes = above, [], []
     for view, gap in zip(views, gaps, strict=True):
         height = cell * view.shape[0] / view.shape[1]
@@ -187,26 +189,27 @@ def _too_high(grid: Grid, layout: _Layout, height: float) -> ArgumentError:
     )
 
 
-def _draw_cell(ax: Axes, grid: Grid, view: View, column: int, layout: _Layout, row: int, dpi: float) -> None:
-    """Draw one picture, its boxes or its frame, and the metric in its corner."""
+def _draw_cell(
+    ax: Axes, grid: Grid, cell: tuple[View, int], place: tuple[float, float, float, float], dpi: float
+) -> None:
+    """Draw one picture at a place, its boxes or its frame, and the metric in its corner."""
     from matplotlib.image import AxesImage
     from matplotlib.patches import Rectangle
 
-    height, width = layout.sizes[row]
-    left, top = layout.lefts[row][column], layout.tops[row][column]
+    (view, column), (left, top, width, height) = cell, place
     size = max(1, int(height * dpi / _POINTS)), max(1, int(width * dpi / _POINTS))
     pixels = grid.paint(view, column, size)
     if pixels is None:
         ax.add_patch(Rectangle((left, top), width, height, facecolor="#eeeeee", edgecolor="none"))
-        ax.text(left + width / 2, top + height / 2, "–", ha="center", va="center", fontsize=LEAST, color=GUIDE)
+        ax.text(left + width / 2, top + height / 2, "none", ha="center", va="center", fontsize=LEAST, color=GUIDE)
         return
     image = AxesImage(ax, extent=(left, left + width, top + height, top), interpolation="none", resample=False)
     image.set_data(pixels)
     ax.add_image(image)
     ax.add_patch(Rectangle((left, top), width, height, fill=False, edgecolor="#b0b0b0", linewidth=0.3))
     scale = width / view.shape[1]
-    for place, (x, y, across, down) in enumerate(view.boxes):
-        _draw_box(ax, (left + x * scale, top + y * scale, across * scale, down * scale), place)
+    for k, (x, y, across, down) in enumerate(view.boxes):
+        _draw_box(ax, (left + x * scale, top + y * scale, across * scale, down * scale), k)
     if view.box is not None:
         _draw_box(ax, (left + 0.75, top + 0.75, width - 1.5, height - 1.5), view.place)
     value = grid.value(view, column)
@@ -233,8 +236,8 @@ def _draw_names(ax: Axes, grid: Grid, layout: _Layout) -> None:
             at = layout.beside - 2, layout.tops[0][column] + height / 2
             look: dict[str, Any] = {"ha": "right", "va": "center", "rotation": 90}
         else:
-            at = layout.lefts[0][column] + width / 2, layout.above - 2
-            look = {"ha": "center", "va": "bottom"}
+            at = layout.lefts[0][column] + width / 2, layout.above - 2 - 0.25 * layout.label_size
+            look = {"ha": "center", "va": "baseline"}
         ax.text(*at, text, fontsize=layout.label_size, linespacing=1.1, **look)
 
 

@@ -6,6 +6,7 @@ import io
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from segbench.aggregator.writing import refuse_foreign, refuse_place, signed_png, write_file
 from segbench.core.errors import ArgumentError
@@ -13,10 +14,11 @@ from segbench.core.messages import Message
 from segbench.core.names import latex_name
 from segbench.core.numbers import number
 from segbench.drawing.letters import draw_as_outlines
+from segbench.drawing.palette import GUIDE
+from segbench.drawing.written import FONTS, WRITTEN, families_for
 from segbench.report.bsds import file_names
 from segbench.report.figure.drawing import DPI, axes_for, draw_grid
 from segbench.report.figure.grid import Grid
-from segbench.report.plots.saving import FONTS, WRITTEN, families_for
 
 FORMATS = (".pdf", ".png")
 LARGEST = 5_000_000
@@ -50,7 +52,8 @@ def save_figure(grid: Grid, path: Path, *, say: Callable[[str], None] | None = N
     from matplotlib.figure import Figure
 
     suffix = path.suffix.lower()
-    with mpl.rc_context(dict(FONTS)), warnings.catch_warnings():
+    fonts: dict[Any, Any] = dict(FONTS)
+    with mpl.rc_context(fonts), warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font", UserWarning)
         families = families_for([*grid.columns, *(words for _, words in grid.legend())], suffix, say)
         mpl.rcParams["font.family"] = families
@@ -147,8 +150,9 @@ def _tabular(grid: Grid, cells: list[list[str]]) -> str:
     else:
         lines = [" & ".join(rf"\scriptsize {head}" for head in heads), *(" & ".join(row) for row in cells)]
         columns = len(heads)
+    swatch = r"{\rule{0pt}{2pt}\rule{2pt}{0pt}}"
     legend = r"\quad ".join(
-        rf"\colorbox[HTML]{{{(colour or '#7a7a7a')[1:].upper()}}}{{\rule{{0pt}}{{2pt}}\rule{{2pt}}{{0pt}}}} {latex_name(words)}"
+        rf"\colorbox[HTML]{{{(colour or GUIDE)[1:].upper()}}}{swatch} {latex_name(words)}"
         for colour, words in grid.legend()
     )
     body = " \\\\\n".join(lines)

@@ -11,10 +11,10 @@ from os import PathLike
 
 import numpy as np
 
-from segbench.aggregator.joining import join_runs
+from segbench.aggregator.joining import first_run, join_runs
 from segbench.aggregator.rereading import CHOOSE_OTHERS, best_cut, files_of, full_protocol, why_no_pictures
 from segbench.aggregator.result import Result, as_results, names_of
-from segbench.core.errors import ArgumentError, DataError, SegbenchError
+from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Message, Setting
 from segbench.core.metric import best_threshold, images_at_their_best
 from segbench.core.numbers import many, number
@@ -24,6 +24,7 @@ from segbench.core.settings import as_real, check_choice
 from segbench.loaders.source import shown
 from segbench.protocols.states import State
 from segbench.report.figure.cells import (
+    LEFT_OUT,
     PREDICTED_LINE,
     TRUTH_LINE,
     Box,
@@ -38,8 +39,7 @@ from segbench.report.figure.rows import chosen_images, image_metric
 from segbench.report.figure.settings import STYLES, USUAL_ROWS, VENUES
 from segbench.report.grounds import NAMED
 from segbench.report.overlays import refuse_unreached
-from segbench.report.page.panels import first_run
-from segbench.report.page.pictures import photographs, read_photograph
+from segbench.report.photographs import photographs, read_photograph
 from segbench.report.ranking import best_first, competing_order
 
 _NARROWEST, _WIDEST = 1.0, 20.0
@@ -158,11 +158,14 @@ class Grid:
                 entries.insert(1, (PREDICTED_LINE, "contour of the prediction"))
             return entries
         classes = every[0].classes
+        labels = [array for layers in every for array in (layers.truth, layers.predicted) if array is not None]
+        shown_labels = {int(label) for array in labels for label in np.unique(array)}
         if classes:
             palette = class_palette(classes)
-            labels = [labels for layers in every for labels in (layers.truth, layers.predicted) if labels is not None]
-            shown_labels = {int(label) for array in labels for label in np.unique(array)}
             entries += [("#" + bytes(palette[k]).hex(), name) for k, name in enumerate(classes) if k in shown_labels]
+        left_out = len(classes) + 1 if classes else LEFT_OUT
+        if (classes or every[0].mask) and style == "labels" and left_out in shown_labels:
+            entries.append(("", "left out"))
         return entries
 
 
@@ -176,14 +179,16 @@ def grid_of(results: Result | Sequence[Result], settings: FigureSettings) -> Gri
     chosen = chosen_images(drawn, settings.rows, metric)
     cuts = [_cut(result, settings.threshold) for result in map(first_run, drawn)]
     layers: dict[tuple[str, int], Layers] = {}
+    asked = settings.metric is not None
     for place, result in enumerate(map(first_run, drawn)):
         files = files_of(result)
         for image in chosen.names:
+            of_image = files.get(image) if image in result.counts else None
+            if of_image is None:
+                gone = Message("no-files", "{image}: its files no longer exist", image=shown(image))
+                problems.append(f"{methods[place]}: " + gone)
+                continue
             try:
-                of_image = files.get(image)
-                if image not in result.counts or of_image is None:
-                    raise DataError(shown(image), Message("no-files", "its files no longer exist"))
-                asked = settings.metric is not None
                 layers[image, place] = layers_of(result, of_image, cuts[place], metric, asked=asked)
             except DataError as error:
                 problems.append(f"{methods[place]}: " + error.failure.sentence)
@@ -193,7 +198,12 @@ def grid_of(results: Result | Sequence[Result], settings: FigureSettings) -> Gri
     shapes = {image: next(of.states.shape for (name, _), of in layers.items() if name == image) for image in images}
     photos = _photos(settings.images, shapes, problems)
     views = _views(shapes, settings.crops)
-    caption = _caption(drawn, methods, settings, chosen.sentence, cuts, layers)
+    value_name = next(iter(layers.values())).value_name
+    caption = (
+        _counted(drawn, len(images), settings),
+        chosen.sentence,
+        *_caption(drawn, methods, settings, cuts, value_name),
+    )
     return Grid(settings, views, methods, layers, photos, drawn[0].rules, tuple(problems), caption)
 
 
@@ -245,8 +255,8 @@ def _photos(
             continue
         try:
             pixels = read_photograph(known[image])
-        except SegbenchError as error:
-            problems.append(error.failure.sentence if isinstance(error, DataError) else Message("any", str(error)))
+        except DataError as error:
+            problems.append(error.failure.sentence)
             continue
         picture = Image.fromarray(pixels)
         photos[image] = np.asarray(picture if picture.size == (width, height) else picture.resize((width, height)))
@@ -303,22 +313,23 @@ def _crop(typed: str, shapes: Mapping[str, tuple[int, ...]]) -> tuple[str, Box]:
     return image, (left, top, width, height)
 
 
+def _counted(results: Sequence[Result], images: int, settings: FigureSettings) -> str:
+    """Say what is drawn of how many images."""
+    drawn = {"errors": "errors", "contours": "contours", "labels": "predictions"}[settings.style]
+    total = max(len(result.counts) for result in results)
+    return f"Shown: {drawn} of {many(len(results), 'method')} on {images} of {many(total, 'image')}."
+
+
 def _caption(
     results: Sequence[Result],
     methods: Sequence[str],
     settings: FigureSettings,
-    rule: str,
     cuts: Sequence[float],
-    layers: Mapping[tuple[str, int], Layers],
-) -> tuple[str, ...]:
-    """Say what a caption has to: how many images, which rule, thresholds, metric and signatures."""
-    style = {"errors": "errors", "contours": "contours", "labels": "predictions"}[settings.style]
-    total = max(len(result.counts) for result in results)
-    lines = [f"Columns: {style} of {many(len(methods), 'method')} on images out of {total}.", rule]
-    value_name = next(iter(layers.values())).value_name
+    value_name: str,
+) -> list[str]:
+    """Say what a caption has to of the numbers: metric, thresholds, trainings and signatures."""
     at_their_best = images_at_their_best(results[0].metrics) and settings.metric is None
-    at = " at the threshold drawn" if at_their_best else ""
-    lines.append(f"Number in the corner: {value_name} of the image{at}.")
+    lines = [f"Number in the corner: {value_name} of the image{' at the threshold drawn' if at_their_best else ''}."]
     threshold = best_threshold(results[0].metrics)
     if threshold is not None and settings.threshold is not None:
         lines.append(f"Threshold: {settings.threshold:g}.")
@@ -326,6 +337,5 @@ def _caption(
         each = ", ".join(f"{name} {number(cut, digits=3)}" for name, cut in zip(methods, cuts, strict=True))
         lines.append(f"Threshold of each method, its best over all images: {each}.")
     if any(result.averages_runs for result in results):
-        lines.append("Pictures are those of the first training of a method, numbers means over its trainings.")
-    lines += [f"Signature of {name}: {result.signature}" for name, result in zip(methods, results, strict=True)]
-    return tuple(lines)
+        lines.append("Pictures are those of the first training of a method.")
+    return lines + [f"Signature of {name}: {result.signature}" for name, result in zip(methods, results, strict=True)]

@@ -20,7 +20,7 @@ from urllib.parse import quote, urlencode
 from markupsafe import Markup
 
 from segbench._version import __version__
-from segbench.aggregator.joining import join_runs
+from segbench.aggregator.joining import first_run, join_runs
 from segbench.aggregator.measuring import measured_with
 from segbench.aggregator.result import AXES, Result, as_results, names_of, parts_if_any
 from segbench.aggregator.writing import refuse_foreign, write_file
@@ -40,8 +40,9 @@ from segbench.report import grounds
 from segbench.report.metric_table import MetricTable
 from segbench.report.page.answer import Opening, compared_results, opening_of, sentence
 from segbench.report.page.charts import figures, points
-from segbench.report.page.panels import GalleryRow, Panels, chosen_rows, first_run, gallery, panels
-from segbench.report.page.pictures import alphas, photographs
+from segbench.report.page.panels import GalleryRow, Panels, chosen_rows, gallery, panels
+from segbench.report.page.pictures import alphas
+from segbench.report.photographs import photographs
 from segbench.report.plots.methods import Method, pooled_classes, styles_of
 from segbench.report.ranking import headline_order
 from segbench.report.remarks import Remark, remarks

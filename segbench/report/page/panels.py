@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from segbench.aggregator.executors import answers
+from segbench.aggregator.joining import first_run
 from segbench.aggregator.rereading import files_of, why_no_pictures
 from segbench.aggregator.result import Result
 from segbench.core.arrays import FloatArray
@@ -191,11 +192,6 @@ def _looks(result: Result, gallery: Sequence[str]) -> Callable[[str], MethodOnIm
         return MethodOnImage(with_one_image(result, name), files[name], cuts, start)
 
     return look
-
-
-def first_run(result: Result) -> Result:
-    """Return the first of the trainings that a result is the mean of; the result itself where it is no mean."""
-    return next(iter(result.runs.values())) if result.averages_runs else result
 
 
 def _cuts(result: Result, matched: int) -> tuple[tuple[float, ...], int]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import base64
 import io
 import math
-import unicodedata
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,17 +19,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from segbench.aggregator.rereading import pictured, reread
 from segbench.aggregator.result import Result
-from segbench.core.errors import DataError, SegbenchError
-from segbench.core.messages import Message
+from segbench.core.errors import SegbenchError
 from segbench.core.metric import finite
 from segbench.core.pictures import Pictures
-from segbench.loaders.decoded import MAX_PIXELS, size
-from segbench.loaders.images import decode
-from segbench.loaders.listing import SampleFiles, list_place
-from segbench.loaders.raster import PILLOW_NAMES
-from segbench.loaders.source import Source, read_bytes, shown
+from segbench.loaders.listing import SampleFiles
+from segbench.loaders.source import Source
 from segbench.protocols.states import State, states_of_labels
 from segbench.report.grounds import OPACITY, PALETTE, hatched
+from segbench.report.photographs import read_photograph
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -220,37 +216,3 @@ def _base64(image: Image.Image, form: str, **options: object) -> str:
     file = io.BytesIO()
     image.save(file, form, **options)
     return base64.b64encode(file.getvalue()).decode("ascii")
-
-
-def photographs(folder: str) -> dict[str, Source]:
-    """Find the photograph of each image in a folder or an archive: its name, with any extension."""
-    return {shown(unicodedata.normalize("NFC", photo.stem)): photo.source for photo in list_place(folder).entries}
-
-
-def read_photograph(path: Source) -> Levels:
-    """Read a photograph as 8-bit grey or RGB."""
-    data = read_bytes(path)
-    form = PILLOW_NAMES.get(path.suffix.lower())
-    if form is None:
-        return _as_bytes(decode(data, path, role="prediction").array)
-    from PIL import Image
-
-    pixels = None
-    try:
-        image = Image.open(io.BytesIO(data), formats=(form,))
-        if image.width * image.height <= MAX_PIXELS:
-            pixels = np.asarray(image.convert("L" if image.mode in ("1", "L") else "RGB"))
-    except Exception as error:
-        problem = Message("no-photograph", "is not a photograph that can be shown ({reason})", reason=str(error))
-        raise DataError(shown(path), problem, "write the file again") from error
-    if pixels is None:
-        problem = Message(
-            "too-large", "{size} is more than {most} pixels", size=size(image.size[::-1]), most=MAX_PIXELS
-        )
-        raise DataError(shown(path), problem, "make it smaller")
-    return pixels
-
-
-def _as_bytes(pixels: NDArray[Any]) -> Levels:
-    full = np.iinfo(pixels.dtype).max if pixels.dtype.kind in "iu" else 1
-    return np.rint(np.clip(pixels / full, 0, 1) * 255).astype(np.uint8)

@@ -14,28 +14,20 @@ from segbench.aggregator.result import Result, as_results, names_of, parts_if_an
 from segbench.aggregator.writing import write_file
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Either, Message
-from segbench.core.names import one_line
 from segbench.drawing.axes import as_axes, centre, new_axes
 from segbench.drawing.charts import COLUMN
-from segbench.drawing.letters import draw_as_outlines, fallback_families, letters_without_font, needing_shaping
+from segbench.drawing.letters import draw_as_outlines
+from segbench.drawing.written import FONTS, WRITTEN, families_for
 from segbench.report.plots.kinds import kind_of
 from segbench.report.plots.methods import Kind, usual_kind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-WRITTEN: Mapping[str, Mapping[str, str | None]] = {
-    ".pdf": {"Creator": "segbench", "CreationDate": None},
-    ".svg": {"Creator": "segbench", "Date": None},
-    ".png": {"Software": "segbench"},
-}
-"""What files say of themselves, without a date."""
 FORMATS = tuple(WRITTEN)
 FIGURE = "figure"
 """The plot of images, which is a page of pictures with a size of its own: see `segbench.report.figure`."""
 _DPI = 200
-_MOST_LETTERS = 8
-FONTS: Mapping[str, Any] = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "segbench"}
 _BY_WIDTH: Sequence[tuple[float, Mapping[str, Any]]] = (
     (COLUMN, {"font.size": 8, "lines.linewidth": 1.2, "lines.markersize": 4.5}),
     (10, {}),
@@ -166,35 +158,6 @@ def _names_in(results: Sequence[Result]) -> list[str]:
     """Return the texts that plots of results may have beside those of segbench."""
     names = [*names_of(results), *(name for result in results for name in parts_if_any(result, "class"))]
     return names + [metric.name for result in results for metric in result.metrics]
-
-
-def families_for(names: Sequence[str], suffix: str, say: Callable[[str], None] | None) -> list[str]:
-    """Return the font families chosen, and behind them those that have the other letters of names."""
-    import matplotlib as mpl
-
-    families = list(mpl.rcParams["font.family"])
-    if mpl.rcParams["text.usetex"]:
-        return families
-    as_file = "write an .svg, whose texts the viewer draws"
-    shaped = needing_shaping(names) if suffix != ".svg" else []
-    if shaped:
-        raise ArgumentError(
-            Message(
-                "unknown-letters",
-                "{name}: Matplotlib {version} cannot join or turn the letters of this script, as 3.11 can; install a "
-                "newer one, or {as_file}",
-                name=one_line(shaped[0]),
-                version=mpl.__version__,
-                as_file=as_file,
-            )
-        )
-    missing = letters_without_font(names, families)
-    families += fallback_families(missing)
-    unknown = sorted(letters_without_font(names, families))
-    if unknown and suffix != ".svg" and say:
-        letters = " ".join(unknown[:_MOST_LETTERS])
-        say(f"no installed font has the letters {letters}: boxes stand for them; install one that has, or {as_file}")
-    return families
 
 
 def _settings_for(width: float) -> dict[str, Any]:
