@@ -351,6 +351,7 @@ class Compare(OneFile, ChosenParts, Leveled, Renaming, Rounded):
         """Read the runs to compare, by the parts that are named along other axes."""
         parts = {part_axis: name for part_axis, name in self.parts.items() if part_axis != axis}
         runs = chosen_runs(self.results, self.only, parts, measuring=self.measuring)
+        runs = replace(runs, results=self.with_names(runs.results))  # which --methods and --against take
         runs.require([self.against or ""])
         if self.methods:
             runs = chosen_methods(runs, self.methods)
