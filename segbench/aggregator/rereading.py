@@ -118,11 +118,7 @@ def reread(result: Result, files: SampleFiles) -> Sample:
     if raw.digests()[1] != result.digests.get(files.name):
         problem = Message("changed-files", "has changed since it was counted, or its ground truth")
         raise DataError(shown(files.prediction), problem, "run again")
-    sample = decode_for(full_protocol(result), raw, Repairs.from_fields(result.settings))
-    if sample.volume:
-        problem = Message("volume", "is a volume, of which no pictures are drawn")
-        raise DataError(shown(files.prediction), problem, "save slices as images to look at them")
-    return sample
+    return decode_for(full_protocol(result), raw, Repairs.from_fields(result.settings))
 
 
 def pictured(result: Result) -> Pictured:

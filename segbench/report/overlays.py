@@ -19,6 +19,7 @@ from segbench.core.messages import Either, Message, Setting
 from segbench.core.metric import best_threshold
 from segbench.core.numbers import number
 from segbench.core.protocol import Protocol, states_called
+from segbench.core.sample import Sample
 from segbench.core.settings import as_real
 from segbench.drawing.palette import GUIDE, class_colours
 from segbench.loaders.listing import SampleFiles
@@ -26,12 +27,14 @@ from segbench.loaders.source import shown
 from segbench.protocols.states import State
 from segbench.report.bsds import file_names
 from segbench.report.grounds import NAMED, PALETTE, as_bytes, hatched
+from segbench.report.slices import slices_of_errors
 
 if TYPE_CHECKING:
     from PIL import Image
 
 _GAP = 8  # between pictures that are side by side
 _LETTERS = 13
+_LEAST_SIDE = 256  # of pictures of volumes
 _GROUND = "#e8e8e8"
 _HINT = "give another folder"
 
@@ -94,6 +97,9 @@ def export_overlays(
     `segbench.protocols.regions.counting.region_states`. PNGs hold the `State` as palette index; those of classes
     are in colour: labels outside the classes are white, void is grey. Contours: steps of distance, from sky blue over
     olive and magenta to red; true contours are blue and orange.
+
+    Of a volume a picture shows four slices, see `segbench.report.slices.slices_of_errors`, in colour and with square
+    pixels: the axial, coronal and sagittal slice through the largest error, and the axial slice with most errors.
 
     Examples
     --------
@@ -188,7 +194,11 @@ class _Work(NamedTuple):
         sample, result = reread(self.result, self.files), self.result
         shows, counts = pictured(result), result.counts[self.name]
         if not self.classes:
-            states = Image.fromarray(hatched(shows.states(sample, self.threshold, counts)), "P")
+            outcomes = shows.states(sample, self.threshold, counts)
+            if sample.volume:
+                _save(_of_volume({"": (PALETTE, outcomes)}, outcomes, sample), self.target)
+                return
+            states = Image.fromarray(hatched(outcomes), "P")
             states.putpalette(PALETTE.tobytes())
             _save(states, self.target)
             return
@@ -198,11 +208,15 @@ class _Work(NamedTuple):
         colours = as_bytes([*class_colours(len(shows.classes_drawn)), "#ffffff", GUIDE])
         written = [f"{name} {number(float(values[0]))}" for name, values in pictures.metrics.items()]
         parts = {
-            "ground truth": colours[pictures.truth],
-            "prediction": colours[pictures.classes],
-            ", ".join(["errors", *written]): PALETTE[hatched(pictures.states[0])],
+            "ground truth": (colours, pictures.truth),
+            "prediction": (colours, pictures.classes),
+            ", ".join(["errors", *written]): (PALETTE, pictures.states[0]),
         }
-        _save(_beside(parts), self.target, " | ".join(parts))
+        if sample.volume:
+            picture = _of_volume(parts, pictures.states[0], sample)
+        else:
+            picture = _beside({caption: _coloured(*part) for caption, part in parts.items()})
+        _save(picture, self.target, " | ".join(parts))
 
 
 def _chosen(result: Result, names: Sequence[str]) -> list[str]:
@@ -215,18 +229,56 @@ def _chosen(result: Result, names: Sequence[str]) -> list[str]:
 
 
 def _beside(parts: Mapping[str, NDArray[np.uint8]]) -> Image.Image:
-    """Put pictures of one size side by side, each below its caption; pixels stay as they are."""
+    """Put pictures side by side, each below its caption; pixels stay as they are."""
     from PIL import Image, ImageDraw, ImageFont
 
     font = ImageFont.load_default(_LETTERS)
-    height, width, _ = next(iter(parts.values())).shape
+    height = max(len(part) for part in parts.values())
     above = 2 * _LETTERS
-    starts = np.cumsum([0, *(max(width, int(font.getlength(caption)) + 1) + _GAP for caption in parts)]).tolist()
+    widths = [max(part.shape[1], int(font.getlength(caption)) + 1) for caption, part in parts.items()]
+    starts = np.cumsum([0, *(width + _GAP for width in widths)]).tolist()
     image = Image.new("RGB", (starts[-1] - _GAP, above + height), _GROUND)
     pen = ImageDraw.Draw(image)
     for left, (caption, part) in zip(starts, parts.items(), strict=False):
         pen.text((left, above // 2), caption, "black", font, anchor="lm")
         image.paste(Image.fromarray(part), (left, above))
+    return image
+
+
+def _coloured(colours: NDArray[np.uint8], numbers: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Draw numbers in their colours, states that are left out hatched."""
+    return colours[hatched(numbers) if colours is PALETTE else numbers]
+
+
+def _of_volume(
+    parts: Mapping[str, tuple[NDArray[np.uint8], NDArray[np.uint8]]], states: NDArray[np.uint8], sample: Sample
+) -> Image.Image:
+    """Draw the slices that show the errors of a volume: of one part side by side, of several one row a slice.
+
+    A part is the colours and the numbers of the voxels. Small volumes are enlarged by a whole number.
+    """
+    from PIL import Image
+
+    axial, *others, most_errors = slices_of_errors(states, sample.spacing, sample.affine)
+    planes = {f"{plane.title}: largest error": plane for plane in (axial, *others)}
+    planes[f"{most_errors.title}: most errors"] = most_errors
+    rows: list[dict[str, NDArray[np.uint8]]] = []
+    longest = max(max(plane.cut(states).shape) for plane in planes.values())
+    enlarged = max(1, _LEAST_SIDE // longest)
+    for title, plane in planes.items():
+        row = {}
+        for caption, (colours, numbers) in parts.items():
+            cut = plane.cut(numbers).repeat(enlarged, axis=0).repeat(enlarged, axis=1)
+            row[", ".join(filter(None, (caption, title)))] = _coloured(colours, cut)
+        rows.append(row)
+    if len(parts) == 1:
+        return _beside({title: picture for row in rows for title, picture in row.items()})
+    pictures = [_beside(row) for row in rows]
+    size = max(picture.width for picture in pictures), sum(picture.height + _GAP for picture in pictures) - _GAP
+    image, above = Image.new("RGB", size, _GROUND), 0
+    for picture in pictures:
+        image.paste(picture, (0, above))
+        above += picture.height + _GAP
     return image
 
 

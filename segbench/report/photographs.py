@@ -16,12 +16,18 @@ from segbench.loaders.decoded import MAX_PIXELS, size
 from segbench.loaders.images import decode
 from segbench.loaders.listing import list_place
 from segbench.loaders.raster import PILLOW_NAMES
-from segbench.loaders.source import Source, read_bytes, shown
+from segbench.loaders.source import METAIMAGE, NIFTI, NRRD, Source, extension_of, read_bytes, shown
+
+_CHANNEL = "_0000"
+_DARKEST, _BRIGHTEST = 0.5, 99.5  # percentiles of volumes that are black and white
 
 
 def photographs(folder: str) -> dict[str, Source]:
     """Find the photograph of each image in a folder or an archive: its name, with any extension."""
-    return {shown(unicodedata.normalize("NFC", photo.stem)): photo.source for photo in list_place(folder).entries}
+    by_name = {shown(unicodedata.normalize("NFC", photo.stem)): photo.source for photo in list_place(folder).entries}
+    # nnU-Net calls the first channel of a case NAME_0000.
+    channels = {name.removesuffix(_CHANNEL): path for name, path in by_name.items() if name.endswith(_CHANNEL)}
+    return channels | by_name
 
 
 def read_photograph(path: Source) -> ByteArray:
@@ -29,7 +35,10 @@ def read_photograph(path: Source) -> ByteArray:
     data = read_bytes(path)
     form = PILLOW_NAMES.get(path.suffix.lower())
     if form is None:
-        return _as_bytes(decode(data, path, role="prediction").array)
+        # CT has negative numbers, which scores may not have.
+        is_volume = extension_of(path.name) in (*NIFTI, *METAIMAGE, *NRRD)
+        decoded = decode(data, path, role="ground truth" if is_volume else "prediction")
+        return _as_grey(decoded.array) if decoded.volume or decoded.geometry else _as_bytes(decoded.array)
     from PIL import Image
 
     pixels = None
@@ -46,6 +55,16 @@ def read_photograph(path: Source) -> ByteArray:
         )
         raise DataError(shown(path), problem, "make it smaller")
     return pixels
+
+
+def _as_grey(voxels: NDArray[Any]) -> ByteArray:
+    """Return grey levels from the .5 to the 99.5 percentile of the values that are finite."""
+    finite_voxels = voxels[np.isfinite(voxels)]
+    if not finite_voxels.size:
+        return np.zeros(voxels.shape, np.uint8)
+    low, high = np.percentile(finite_voxels, (_DARKEST, _BRIGHTEST)).tolist()
+    shares = (np.nan_to_num(voxels.astype(np.float32), nan=low) - low) / ((high - low) or 1)
+    return np.rint(255 * np.clip(shares, 0, 1)).astype(np.uint8)
 
 
 def _as_bytes(pixels: NDArray[Any]) -> ByteArray:

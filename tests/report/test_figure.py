@@ -301,3 +301,35 @@ def test_classes_have_a_legend_of_their_colours(tmp_path):
     picture = grid.paint(grid.views[0], 0, (20, 20))
     assert "#" + bytes(picture[10, 10]).hex() == entries["cat"]
     assert "#" + bytes(picture[0, 0]).hex() == entries["sky"]
+
+
+def test_of_a_volume_the_slice_with_most_errors_is_shown_of_all_methods(tmp_path):
+    truth = np.zeros((4, 20, 30), np.uint8)
+    truth[:, 5:15, 5:25] = 1
+    poor, good = truth.copy(), truth.copy()
+    poor[2, 5:15, 5:20] = 0
+    good[0, 5, 5] = 0
+    for name, volume in (("gt", truth), ("poor", poor), ("good", good)):
+        (tmp_path / name).mkdir()
+        nrrd(tmp_path / name / "a.nrrd", volume)
+    results = [
+        segbench.evaluate(tmp_path / "gt", tmp_path / name, segbench.Pixels(positive=">0")) for name in ("poor", "good")
+    ]
+    grid = grid_of(results, FigureSettings(rows="a"))
+    assert grid.views[0].shape == (20, 30)
+    assert grid.problems == ()
+    # The best method comes first, and its slice is that of all.
+    assert "a is a volume: axial slice 0 of 0 to 3." in grid.caption
+    assert [np.count_nonzero(grid.layers["a", k].states == State.MISSED) for k in (0, 1)] == [1, 0]
+
+
+def test_ground_truth_of_areas_is_outlined_where_states_are_lines(tmp_path):
+    write_folder(tmp_path / "gt", {"a.png": square()})
+    write_folder(tmp_path / "pred", {"a.png": square(3)})
+    result = segbench.evaluate(tmp_path / "gt", tmp_path / "pred", "contours")
+    grid = grid_of(result, FigureSettings(rows="a", style="contours"))
+    picture = grid.paint(grid.views[0], 0, (300, 400))
+    assert picture[150, 150].tolist() == [255] * 3  # inside there is the ground, which is white without a photograph
+    is_case = (picture == 16).all(axis=2)
+    assert is_case[100:200, 95:105].any()
+    assert not is_case[120:180, 120:180].any()

@@ -146,7 +146,7 @@ class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.MeasuredBySet, can.Pi
         image = self.inputs.interpret(sample)
         anomalous, valid = image.anomalous, image.valid
         predicted = image.scores / np.float64(image.full or 1) >= float(rounded(threshold, self.quantize))
-        components, _ = label(anomalous, np.ones((3, 3)))
+        components, _ = label(anomalous, np.ones((3,) * anomalous.ndim))
         in_found_component = np.isin(components, np.unique(components[anomalous & predicted]))
         states = np.full(anomalous.shape, State.NOTHING, np.uint8)
         states[predicted & ~anomalous] = State.FALSE

@@ -11,12 +11,15 @@ from numpy.typing import NDArray
 
 from segbench.aggregator.rereading import pictured, reread
 from segbench.aggregator.result import Result
+from segbench.core.errors import DataError
+from segbench.core.messages import Message
 from segbench.core.metric import Metric, images_at_their_best
 from segbench.core.pictures import ByteArray, Pictures, outline
 from segbench.drawing.palette import GUIDE, class_colours
 from segbench.loaders.listing import SampleFiles
 from segbench.protocols.states import State, states_of_labels
 from segbench.report.grounds import OPACITY, PALETTE, as_bytes, blended, hatched, washed
+from segbench.report.slices import Plane, axial_plane_of_most_errors, cut_pictures
 
 Box: TypeAlias = tuple[int, int, int, int]
 """Left, top, width and height in pixels of the image."""
@@ -60,15 +63,30 @@ class Layers:
     """The metric in the corner."""
     value_name: str
     """The name of this metric."""
+    plane: Plane | None = None
+    """Of a volume, the slice that is shown."""
 
 
-def layers_of(result: Result, files: SampleFiles, cut: float, metric: Metric, *, asked: bool) -> Layers:
-    """Read an image again, and find what a method made of it at a threshold; a `DataError` says why it cannot."""
+def layers_of(
+    result: Result, files: SampleFiles, cut: float, metric: Metric, *, asked: bool, plane: Plane | None = None
+) -> Layers:
+    """Read an image again, and find what a method made of it at a threshold; a `DataError` says why it cannot.
+
+    Of a volume the slice `plane` is shown, or else that with most errors.
+    """
     sample = reread(result, files)
     shows = pictured(result)
     counts = result.counts[sample.name]
     pictures = shows.pictures(sample, counts, np.array([cut]))
     value, name = _metric_of(result, sample.name, pictures, metric, asked=asked)
+    if sample.volume:
+        if plane is None:
+            states = shows.states(sample, cut, counts)
+            plane = axial_plane_of_most_errors(states, sample.spacing, sample.affine)
+        elif plane.shape != pictures.truth.shape:
+            other = Message("other-shape", "its volume has another shape than that of the first method")
+            raise DataError(sample.name, other)
+        pictures = cut_pictures(pictures, plane)
     mask = pictures.reached is not None
     predicted: ByteArray | None = None
     if pictures.reached is not None:
@@ -92,6 +110,7 @@ def layers_of(result: Result, files: SampleFiles, cut: float, metric: Metric, *,
         shows.draws_lines,
         value,
         name,
+        plane if sample.volume else None,
     )
 
 
@@ -238,9 +257,15 @@ def _predicted_outline(layers: Layers, box: Box | None, size: tuple[int, int]) -
 
 def _outline_of(layers: Layers, labels: ByteArray, box: Box | None, size: tuple[int, int]) -> NDArray[np.bool_]:
     """Return the outline of labels in a cell; of ground truth that is lines already, these."""
-    if layers.mask or layers.classes:
+    if layers.mask or layers.classes or not _is_thin(layers.truth > 0):
         return outline(as_large(cut_out(labels, box), size)) > 0
     return as_large(cut_out(labels, box), size, _grey_ranks(labels, box)) > 0
+
+
+def _is_thin(mask: NDArray[np.bool_]) -> bool:
+    """Return whether most pixels of a mask lie at its border, as those of lines do."""
+    inner = mask[1:-1, 1:-1] & mask[:-2, 1:-1] & mask[2:, 1:-1] & mask[1:-1, :-2] & mask[1:-1, 2:]
+    return bool(2 * np.count_nonzero(inner) < np.count_nonzero(mask))
 
 
 def _widened(is_line: NDArray[np.bool_], by: int) -> NDArray[np.bool_]:

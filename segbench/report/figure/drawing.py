@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
 from segbench.core.names import PART
-from segbench.core.numbers import number
 from segbench.drawing.axes import as_text
 from segbench.drawing.palette import GUIDE
 from segbench.report.figure.cells import CASE
@@ -123,7 +122,7 @@ def _is_last(views: Sequence[View], k: int) -> bool:
 def _fitted(names: Sequence[str], width: float, measure: Callable[[str, float], float]) -> tuple[list[str], float]:
     """Write names as large as all fit on one line; else in small letters, on lines of their parts, cut at the end."""
     for size in _SIZES:
-        if max(measure(as_text(name), size) for name in names) <= width:
+        if max(measure(as_text(name), size) for name in names) <= width - _GAP:
             return [as_text(name) for name in names], size
     return ["\n".join(map(as_text, _in_lines(name, width, measure))) for name in names], LEAST
 
@@ -216,7 +215,7 @@ def _draw_cell(
     if column >= len(grid.columns) - len(grid.methods) and view.box is None:
         box = {"boxstyle": "square,pad=0.15", "facecolor": "white", "edgecolor": "none"}
         at = left + width - 1.6, top + height - 1.6
-        ax.text(*at, number(value, digits=3), ha="right", va="bottom", fontsize=LEAST, bbox=box, zorder=5)
+        ax.text(*at, grid.written(value), ha="right", va="bottom", fontsize=LEAST, bbox=box, zorder=5)
 
 
 def _draw_box(ax: Axes, box: tuple[float, float, float, float], place: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -12,13 +13,12 @@ from segbench.aggregator.writing import refuse_foreign, refuse_place, signed_png
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
 from segbench.core.names import latex_name
-from segbench.core.numbers import number
 from segbench.drawing.letters import draw_as_outlines
 from segbench.drawing.palette import GUIDE
 from segbench.drawing.written import FONTS, WRITTEN, families_for
 from segbench.report.bsds import file_names
 from segbench.report.figure.drawing import DPI, axes_for, draw_grid
-from segbench.report.figure.grid import Grid
+from segbench.report.figure.grid import Grid, View
 
 FORMATS = (".pdf", ".png")
 LARGEST = 5_000_000
@@ -91,7 +91,7 @@ def alternative_text(grid: Grid) -> str:
             said.append(f"Part of {view.image}: {width} by {height} pixels at {x}, {y}.")
             continue
         name = grid.first_layers(view.image).value_name
-        values = [f"{method} {number(grid.value(view, before + k), digits=3)}" for k, method in enumerate(grid.methods)]
+        values = [f"{method} {grid.written(grid.value(view, before + k))}" for k, method in enumerate(grid.methods)]
         said.append(f"{view.image}: {name} of {', '.join(values)}.")
     return " ".join([*said, f"Colours: {meaning}." if meaning else ""]).strip()
 
@@ -119,7 +119,7 @@ def save_tiles(grid: Grid, folder: Path) -> Path:
             name = f"{names[row * len(columns) + column]}.png"
             if pixels is not None:
                 tiles[folder / name] = signed_png(Image.fromarray(pixels), optimize=True)
-            written.append(_tex_cell(name if pixels is not None else "", share, grid.value(view, column)))
+            written.append(_tex_cell(name if pixels is not None else "", share, _corner(grid, view, column)))
         cells.append(written)
     tabular = folder / "figure.tex"
     refuse_foreign(dict.fromkeys([*tiles, tabular]), "give another folder")
@@ -129,13 +129,19 @@ def save_tiles(grid: Grid, folder: Path) -> Path:
     return tabular
 
 
-def _tex_cell(name: str, share: float, value: float) -> str:
+def _corner(grid: Grid, view: View, column: int) -> str:
+    """Return the number in the corner of a cell; empty where nothing is measured."""
+    value = grid.value(view, column)
+    return "" if math.isnan(value) else grid.written(value)
+
+
+def _tex_cell(name: str, share: float, value: str) -> str:
     if not name:
         return "--"
     picture = rf"\includegraphics[width={0.97 * share:.4f}\linewidth]{{\detokenize{{{name}}}}}"
-    if value != value:  # noqa: PLR0124  nan: nothing is measured there
+    if not value:
         return picture
-    return rf"\shortstack{{{picture}\\[-1pt]\tiny {number(value, digits=3)}}}"
+    return rf"\shortstack{{{picture}\\[-1pt]\tiny {value}}}"
 
 
 def _tabular(grid: Grid, cells: list[list[str]]) -> str:

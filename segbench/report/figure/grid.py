@@ -41,10 +41,11 @@ from segbench.report.grounds import NAMED
 from segbench.report.overlays import refuse_unreached
 from segbench.report.photographs import photographs, read_photograph
 from segbench.report.ranking import best_first, competing_order
+from segbench.report.slices import Plane
 
 _NARROWEST, _WIDEST = 1.0, 20.0
 _CROP = re.compile(r"(.+):(\d+),(\d+),(\d+),(\d+)", re.DOTALL)
-_LISTED = 20
+_ABOVE = 1.5  # numbers that are no shares have one decimal place
 PHOTOGRAPH, TRUTH = "Photograph", "Ground truth"
 
 
@@ -141,6 +142,11 @@ class Grid:
         drawn = self.layers.get((view.image, place)) if view.box is None else None
         return math.nan if drawn is None else drawn.value
 
+    def written(self, value: float) -> str:
+        """Write a metric of the corners, all with the same digits."""
+        largest = max((abs(of.value) for of in self.layers.values() if math.isfinite(of.value)), default=0.0)
+        return number(value, digits=1 if largest > _ABOVE else 3)
+
     def legend(self) -> list[tuple[str, str]]:
         """Return the colours that cells have, as hexadecimal, with what they mean; empty for those that are hatched."""
         style = self.settings.style
@@ -179,6 +185,7 @@ def grid_of(results: Result | Sequence[Result], settings: FigureSettings) -> Gri
     chosen = chosen_images(drawn, settings.rows, metric)
     cuts = [_cut(result, settings.threshold) for result in map(first_run, drawn)]
     layers: dict[tuple[str, int], Layers] = {}
+    planes: dict[str, Plane] = {}
     asked = settings.metric is not None
     for place, result in enumerate(map(first_run, drawn)):
         files = files_of(result)
@@ -189,14 +196,18 @@ def grid_of(results: Result | Sequence[Result], settings: FigureSettings) -> Gri
                 problems.append(f"{methods[place]}: " + gone)
                 continue
             try:
-                layers[image, place] = layers_of(result, of_image, cuts[place], metric, asked=asked)
+                drawn_image = layers_of(result, of_image, cuts[place], metric, asked=asked, plane=planes.get(image))
             except DataError as error:
                 problems.append(f"{methods[place]}: " + error.failure.sentence)
+                continue
+            layers[image, place] = drawn_image
+            if drawn_image.plane is not None:
+                planes[image] = drawn_image.plane
     images = [image for image in chosen.names if any(image == name for name, _ in layers)]
     if not images:
         raise DataError(methods[0], problems[0], CHOOSE_OTHERS)
     shapes = {image: next(of.states.shape for (name, _), of in layers.items() if name == image) for image in images}
-    photos = _photos(settings.images, shapes, problems)
+    photos = _photos(settings.images, shapes, planes, problems)
     views = _views(shapes, settings.crops)
     value_name = next(iter(layers.values())).value_name
     caption = (
@@ -239,7 +250,10 @@ def _cut(result: Result, threshold: float | None) -> float:
 
 
 def _photos(
-    place: str | PathLike[str] | None, shapes: Mapping[str, tuple[int, ...]], problems: list[Message]
+    place: str | PathLike[str] | None,
+    shapes: Mapping[str, tuple[int, ...]],
+    planes: Mapping[str, Plane],
+    problems: list[Message],
 ) -> dict[str, ByteArray]:
     """Read the photographs of images, as large as these."""
     from PIL import Image
@@ -258,6 +272,13 @@ def _photos(
         except DataError as error:
             problems.append(error.failure.sentence)
             continue
+        if image in planes:
+            if pixels.shape != planes[image].shape:
+                problems.append(
+                    Message("other-shape", "{image}: the photograph is a volume of another shape", image=image)
+                )
+                continue
+            pixels = planes[image].cut(pixels)
         picture = Image.fromarray(pixels)
         photos[image] = np.asarray(picture if picture.size == (width, height) else picture.resize((width, height)))
     return photos

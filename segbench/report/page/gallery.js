@@ -9,11 +9,14 @@ function following(section) {
     return panels.get(name);
   };
   const wanted = new Map();
+  const shownAt = new Map();
 
   async function paintThumb(thumb, threshold) {
     const panel = panelOf(thumb.dataset.image);
     const method = panel.methods[thumb.dataset.method];
-    const at = nearestCut(method, threshold);
+    const at = threshold === null ? method.start : nearestCut(method, threshold);
+    shownAt.set(thumb, threshold);
+    if (method.slice) find(".slice", thumb).textContent = method.slice;
     wanted.set(thumb, at);
     const states = await statesAt(panel, method, at);
     if (wanted.get(thumb) !== at) return;
@@ -21,7 +24,7 @@ function following(section) {
     paint(canvas, hatched(states), tints(alphas, table.classList.contains("thin") || !find(".photo", thumb)));
     thumb.classList.add("followed");
     const [name, values] = ranking(method);
-    if (name) find("small", thumb).textContent = `${name} ${written(values[at])}`;
+    if (name) find("small:not(.slice)", thumb).textContent = `${name} ${written(values[at])}`;
   }
 
   // While the gallery is out of sight, a strip at the bottom shows its pictures of the method chosen.
@@ -50,6 +53,21 @@ function following(section) {
     sliders.get(method)?.(threshold);
   });
   for (const kind of ["pointerup", "focusout"]) section.addEventListener(kind, () => { strip.hidden = true; });
+
+  for (const row of all("tbody tr", table)) {
+    const thumbs = all(".thumb", row);
+    const panel = thumbs.length ? panelOf(thumbs[0].dataset.image) : null;
+    const sliced = panel?.methods.find((method) => method.slices?.length > 1);
+    if (!sliced) continue;
+    const slider = Object.assign(find("th", row).appendChild(document.createElement("input")), { type: "range", className: "tools", min: 0, max: sliced.slices.length - 1, value: sliced.slice_shown });
+    slider.setAttribute("aria-label", `Slice of ${panel.name}`);
+    slider.addEventListener("input", () => {
+      chooseSlice(panel, Number(slider.value));
+      const photo = find(`.photo`, row);
+      if (photo && panel.photo) find(photo.getAttribute("href")).setAttribute("href", `data:image/webp;base64,${panel.photo}`);
+      for (const thumb of thumbs) paintThumb(thumb, shownAt.get(thumb) ?? null);
+    });
+  }
 
   for (const head of all("thead th[data-method]", table)) {
     const place = Number(head.dataset.method);

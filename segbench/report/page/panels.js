@@ -119,11 +119,17 @@ async function slide() {
   address();
 }
 
+// Of a volume, the fields of the chosen slice take the place of those of the method.
+function chooseSlice(panel, at) {
+  for (const method of panel.methods) if (method.slices) Object.assign(method, method.slices[at], { slice_shown: at });
+  if (panel.photos) panel.photo = panel.photos[at];
+}
+
 function explain(method) {
   const [width, height] = method.size;
   const reduced = method.side > 1 ? `Thumbnails: one pixel represents ${method.side} × ${method.side} of the image's ${width} × ${height}, an error or a positive one before others, so that nothing thin is lost. Metrics are those of the whole image.` : `Every pixel of the image, ${width} × ${height}.`;
   const few = method.cuts.length > 1 && method.states ? ` Matching takes the program, so there are ${method.cuts.length} thresholds to choose from.` : "";
-  find("#caption").textContent = [reduced + few, method.note].filter(Boolean).join(" ");
+  find("#caption").textContent = [method.slice && `${method.slice}. Metrics are those of the whole volume.`, reduced + few, method.note].filter(Boolean).join(" ");
 }
 
 async function show(threshold = null) {
@@ -137,6 +143,7 @@ async function show(threshold = null) {
   open.states = null;
   open.method = null;
   find("#sliding").hidden = Boolean(method.problem) || method.cuts.length < 2;
+  find("#slicing").hidden = !(method.slices?.length > 1);
   find("#views").hidden = Boolean(method.problem);
   find("#opacity-of").hidden = Boolean(method.problem) || !panel.photo;
   for (const id of ["#reading", "#key", "#classes", "#caption"]) find(id).replaceChildren();
@@ -183,6 +190,10 @@ async function show(threshold = null) {
   }
   if (method.soft) picture("prediction", "Prediction", predicted, `data:image/webp;base64,${method.soft}`);
   if (method.outlines) picture("prediction", "Predicted regions", `Outlines of the regions that ${name} predicts for ${panel.name}`);
+  const slices = find("#slice");
+  slices.max = (method.slices?.length ?? 1) - 1;
+  slices.value = method.slice_shown ?? 0;
+  find("#slice-at").textContent = method.slice ?? "";
   slider.max = method.cuts.length - 1;
   slider.value = threshold === null ? method.start : nearestCut(method, threshold);
   explain(method);
@@ -240,6 +251,11 @@ document.addEventListener("click", (event) => {
   follow(link.hash);
 });
 slider.addEventListener("input", slide);
+find("#slice").addEventListener("input", ({ target }) => {
+  const threshold = open.method.cuts[slider.value];
+  chooseSlice(open.panel, Number(target.value));
+  show(threshold);
+});
 opacity.addEventListener("input", stage);
 for (const input of [find("#other"), find("#divider")]) input.addEventListener("input", stage);
 for (const choice of all("input[name=view]")) choice.addEventListener("change", stage);

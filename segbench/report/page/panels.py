@@ -79,6 +79,8 @@ class Panels:
 
         def for_script(fields: Mapping[str, Any]) -> dict[str, Any]:
             kept = {key: value for key, value in fields.items() if key not in _IN_GALLERY}
+            if "slices" in kept:
+                kept["slices"] = [for_script(of_slice) for of_slice in kept["slices"]]
             if "cuts" in kept:
                 if kept["cuts"] not in shared:
                     shared.append(kept["cuts"])
@@ -324,4 +326,5 @@ def _thumbnail(panel: Mapping[str, Any], method: Method, image: str) -> Mapping[
         **drawn,
         "metric_text": metric_text or ranked_by,
         "ranked_by": ranked_by if metric_text and rank != name else "",
+        "slice": panel.get("slice", ""),
     }

@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import io
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +23,13 @@ from segbench.aggregator.result import Result
 from segbench.core.errors import SegbenchError
 from segbench.core.metric import finite
 from segbench.core.pictures import Pictures
+from segbench.core.sample import Sample
 from segbench.loaders.listing import SampleFiles
 from segbench.loaders.source import Source
 from segbench.protocols.states import State, states_of_labels
 from segbench.report.grounds import OPACITY, PALETTE, hatched
 from segbench.report.photographs import read_photograph
+from segbench.report.slices import Plane, axial_plane_of_most_errors, cut_pictures
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -39,6 +42,9 @@ THIN = 0.12
 _QUALITY = 72
 _DIGITS = 4
 MOST_CUTS = 255
+MOST_SLICES = 15
+"""How many slices of a volume the page keeps."""
+_COLOURS = 3
 
 THUMBNAIL = 300
 """Longest side of thumbnails in the gallery, in pixels."""
@@ -82,11 +88,14 @@ def with_one_image(result: Result, name: str) -> Result:
 
 def draw(task: Task) -> tuple[str, dict[str, Any]]:
     """Draw an image; what cannot be drawn is said instead."""
-    panel: dict[str, Any] = {"name": task.name, "truths": []}
+    panel: dict[str, Any] = {"name": task.name, "truths": [], "planes": []}
     panel["methods"] = [_method(method, task, panel) for method in task.methods]
+    planes = panel.pop("planes")
     if task.photo:
         try:
             pixels = read_photograph(task.photo)
+            if pixels.ndim == 3 and (planes or pixels.shape[2] != _COLOURS):
+                return task.name, panel | _photographed_slices(pixels, planes, task)
         except SegbenchError as error:
             panel["noPhoto"] = error.written("options")
         else:
@@ -94,6 +103,17 @@ def draw(task: Task) -> tuple[str, dict[str, Any]]:
             if task.in_gallery:
                 panel["backdrop"] = photograph(pixels, THUMBNAIL)
     return task.name, panel
+
+
+def _photographed_slices(pixels: Levels, planes: Sequence[Plane], task: Task) -> dict[str, Any]:
+    """Return the photographs of the slices of a volume, on the same grid as its labels."""
+    if not planes or pixels.shape != planes[0].shape:
+        return {"noPhoto": "the photograph is a volume of another shape"}
+    kept = sorted(planes, key=lambda plane: plane.at)
+    cuts = [plane.cut(pixels) for plane in kept]
+    photos, shown = [photograph(cut, task.longest) for cut in cuts], kept.index(planes[0])
+    fields: dict[str, Any] = {"photos": photos, "photo": photos[shown]}
+    return fields | ({"backdrop": photograph(cuts[shown], THUMBNAIL)} if task.in_gallery else {})
 
 
 def _method(method: MethodOnImage, task: Task, panel: dict[str, Any]) -> dict[str, Any]:
@@ -106,29 +126,65 @@ def _method(method: MethodOnImage, task: Task, panel: dict[str, Any]) -> dict[st
         pictures = pictured(method.result).pictures(sample, counts, np.array(method.cuts))
     except SegbenchError as error:
         return {"problem": error.written("options")}
-    height, width = sample.ground_truths[0].shape
+    # A protocol without thresholds has pictures at one, which is undefined.
+    fields: dict[str, Any] = {"cuts": [None if math.isnan(cut) else float(f"{cut:.7g}") for cut in method.cuts]}
+    fields["start"] = method.start
+    if not sample.volume:
+        return fields | _one_picture(pictures, method, task, panel)
+    states = states_at(pictures, method.start)
+    if not panel["planes"]:
+        panel["planes"] += planes_kept(states, sample)
+    chosen, kept = panel["planes"][0], sorted(panel["planes"], key=lambda plane: plane.at)
+    if states.shape != chosen.shape:
+        return {"problem": "its volume has another shape than that of the first method"}
+    fields["slices"] = [
+        _one_picture(cut_pictures(pictures, plane), method, task, panel)
+        | {"slice": f"{plane.title}, {len(kept)} of {plane.number} are kept"}
+        for plane in kept
+    ]
+    fields["slice_shown"] = kept.index(chosen)
+    shown = fields["slices"][fields["slice_shown"]]
+    return fields | shown
+
+
+def _one_picture(pictures: Pictures, method: MethodOnImage, task: Task, panel: dict[str, Any]) -> dict[str, Any]:
+    """Pack an image, or a slice, and add its ground truth to those of the panel."""
+    height, width = pictures.truth.shape
     side = block_side((height, width), task.longest)
     truth = png(pictures.truth.ravel()[picked(pictures.truth_ranks, side)])
     if truth not in panel["truths"]:
         panel["truths"].append(truth)
     fields = _packed(pictures, side, task.longest)
     fields |= {"truth": panel["truths"].index(truth), "size": [width, height], "side": side}
-    # A protocol without thresholds has pictures at one, which is undefined.
-    fields["cuts"] = [None if math.isnan(cut) else float(f"{cut:.7g}") for cut in method.cuts]
-    fields["start"] = method.start
     if task.in_gallery:
         fields["thumbnail"] = _thumbnail(pictures, method.start, task.photo)
     return fields
 
 
+def planes_kept(states: Levels, sample: Sample) -> list[Plane]:
+    """Return the axial slice with most errors, and up to `MOST_SLICES` - 1 others spread over what there is to see."""
+    chosen = axial_plane_of_most_errors(states, sample.spacing, sample.affine)
+    across = tuple(axis for axis in range(3) if axis != chosen.axis)
+    seen = np.flatnonzero(((states != State.NOTHING) & (states != State.IGNORED)).any(axis=across))
+    ends = (int(seen[0]), int(seen[-1])) if seen.size else (chosen.at, chosen.at)
+    spread = np.unique(np.rint(np.linspace(*ends, MOST_SLICES - 1)).astype(int)).tolist()
+    return [chosen, *(chosen._replace(at=number) for number in spread if number != chosen.at)]
+
+
+def states_at(pictures: Pictures, at: int) -> Levels:
+    """Return the states at one of the thresholds."""
+    if pictures.reached is None:
+        return pictures.states[at]
+    return states_of_labels(pictures.truth == 1, pictures.reached > at, pictures.truth != IGNORED_LABEL)
+
+
 def _thumbnail(pictures: Pictures, at: int, photo: Source | None) -> dict[str, Any]:
     """Tint the states of an image, and say how much of it is tinted and what its metrics are."""
+    states = states_at(pictures, at)
     if pictures.reached is None:
-        states = pictures.states[at]
         metrics = {name: float(values[at]) for name, values in pictures.metrics.items()}
     else:
-        truth, counts = pictures.truth, pictures.counts
-        states = states_of_labels(truth == 1, pictures.reached > at, truth != IGNORED_LABEL)
+        counts = pictures.counts
         tp, fp, positives = counts["tp"][at], counts["fp"][at], counts["positives"]
         metrics = {"F": 2 * tp / (positives + tp + fp) if positives else math.nan}
     share = float(np.isin(states, (State.NOTHING, State.IGNORED), invert=True).mean())
