@@ -26,7 +26,7 @@ Box: TypeAlias = tuple[int, int, int, int]
 
 TRUTH_LINE, PREDICTED_LINE, CASE = "#ffffff", "#ffb000", "#101010"
 """Colours of contours over a photograph: both are cased in nearly black."""
-_CASED = 2
+_SMALL = 180  # dots, along the shorter side of cells in which lines are thin
 _STRIPE = 6
 _SHOWN_FIRST = (
     State.NOTHING,
@@ -241,10 +241,11 @@ def _contours(
     lines = [(_outline_of(layers, layers.truth, box, size), TRUTH_LINE)]
     if with_prediction:
         lines.append((_predicted_outline(layers, box, size), PREDICTED_LINE))
+    is_small = min(size) < _SMALL
     for is_line, _ in lines:
-        picture[_widened(is_line, _CASED)] = as_bytes([CASE])[0]
+        picture[_widened(is_line, 1 if is_small else 2)] = as_bytes([CASE])[0]
     for is_line, colour in lines:
-        picture[_widened(is_line, 1)] = as_bytes([colour])[0]
+        picture[is_line if is_small else _widened(is_line, 1)] = as_bytes([colour])[0]
     return picture
 
 

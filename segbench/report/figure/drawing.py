@@ -13,7 +13,7 @@ from segbench.core.names import PART
 from segbench.drawing.axes import as_text
 from segbench.drawing.palette import GUIDE
 from segbench.report.figure.cells import CASE
-from segbench.report.figure.grid import Grid, View
+from segbench.report.figure.grid import FigureGrid, View
 from segbench.report.grounds import COLOURS
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _BOXES = ("#ffd400", "#00e5ff", "#ff7ae0", "#7dff6b")
 
 
 @dataclass(frozen=True)
-class _Layout:
+class _Placement:
     """Where cells lie, in points from the left and from the top."""
 
     lefts: Sequence[Sequence[float]]  # by view and column
@@ -48,7 +48,7 @@ class _Layout:
     bottom: float
 
 
-def draw_grid(grid: Grid, ax: Axes | None = None, *, dpi: float = DPI) -> Axes:
+def draw_grid(grid: FigureGrid, ax: Axes | None = None, *, dpi: float = DPI) -> Axes:
     """Draw a figure on these axes, as wide as they are, or on new ones as wide as the settings say."""
     if ax is None:
         import matplotlib.pyplot as plt
@@ -81,7 +81,7 @@ def axes_for(figure: Figure) -> Axes:
     return figure.add_axes((0, 0, 1, 1))
 
 
-def _layout(grid: Grid, width: float, measure: Callable[[str, float], float]) -> _Layout:
+def _layout(grid: FigureGrid, width: float, measure: Callable[[str, float], float]) -> _Placement:
     """Lay cells out: images in rows of equal width, or, transposed, in columns of equal height."""
     views, columns = grid.views, len(grid.columns)
     gaps = [_AFTER_IMAGE if view.box is not None and _is_last(views, k) else _GAP for k, view in enumerate(views)]
@@ -100,7 +100,7 @@ def _layout(grid: Grid, width: float, measure: Callable[[str, float], float]) ->
             x += aspect * height + gap
         tops = [[k * (height + _GAP) for k in range(columns)]] * len(views)
         sizes = [(height, aspect * height) for aspect in aspects]
-        return _Layout(lefts, tops, sizes, labels, label_size, 0.0, beside, columns * (height + _GAP) - _GAP)
+        return _Placement(lefts, tops, sizes, labels, label_size, 0.0, beside, columns * (height + _GAP) - _GAP)
     cell = (width - _GAP * (columns - 1)) / columns
     _refuse_narrow(cell, columns)
     labels, label_size = _fitted(grid.columns, cell, measure)
@@ -112,7 +112,7 @@ def _layout(grid: Grid, width: float, measure: Callable[[str, float], float]) ->
         sizes.append((height, cell))
         y += height + gap
     lefts = [[k * (cell + _GAP) for k in range(columns)]] * len(views)
-    return _Layout(lefts, tops, sizes, labels, label_size, above, 0.0, y - gaps[-1])
+    return _Placement(lefts, tops, sizes, labels, label_size, above, 0.0, y - gaps[-1])
 
 
 def _is_last(views: Sequence[View], k: int) -> bool:
@@ -168,7 +168,7 @@ def _refuse_narrow(cell: float, count: int) -> None:
         )
 
 
-def _too_high(grid: Grid, layout: _Layout, height: float) -> ArgumentError:
+def _too_high(grid: FigureGrid, layout: _Placement, height: float) -> ArgumentError:
     """Say how many rows fit a page."""
     heights = [layout.sizes[0][0]] * len(grid.columns) if grid.settings.transpose else [h for h, _ in layout.sizes]
     room, fitting = HIGHEST * _POINTS - (height - sum(heights) - _GAP * (len(heights) - 1)), 0
@@ -189,13 +189,13 @@ def _too_high(grid: Grid, layout: _Layout, height: float) -> ArgumentError:
 
 
 def _draw_cell(
-    ax: Axes, grid: Grid, cell: tuple[View, int], place: tuple[float, float, float, float], dpi: float
+    ax: Axes, grid: FigureGrid, cell: tuple[View, int], box: tuple[float, float, float, float], dpi: float
 ) -> None:
-    """Draw one picture at a place, its boxes or its frame, and the metric in its corner."""
+    """Draw one picture in a box, its boxes or its frame, and the metric in its corner."""
     from matplotlib.image import AxesImage
     from matplotlib.patches import Rectangle
 
-    (view, column), (left, top, width, height) = cell, place
+    (view, column), (left, top, width, height) = cell, box
     size = max(1, int(height * dpi / _POINTS)), max(1, int(width * dpi / _POINTS))
     pixels = grid.paint(view, column, size)
     if pixels is None:
@@ -210,24 +210,24 @@ def _draw_cell(
     for k, (x, y, across, down) in enumerate(view.boxes):
         _draw_box(ax, (left + x * scale, top + y * scale, across * scale, down * scale), k)
     if view.box is not None:
-        _draw_box(ax, (left + 0.75, top + 0.75, width - 1.5, height - 1.5), view.place)
+        _draw_box(ax, (left + 0.75, top + 0.75, width - 1.5, height - 1.5), view.box_number)
     value = grid.value(view, column)
     if column >= len(grid.columns) - len(grid.methods) and view.box is None:
-        box = {"boxstyle": "square,pad=0.15", "facecolor": "white", "edgecolor": "none"}
+        label = {"boxstyle": "square,pad=0.15", "facecolor": "white", "edgecolor": "none"}
         at = left + width - 1.6, top + height - 1.6
-        ax.text(*at, grid.written(value), ha="right", va="bottom", fontsize=LEAST, bbox=box, zorder=5)
+        ax.text(*at, grid.written(value), ha="right", va="bottom", fontsize=LEAST, color="black", bbox=label, zorder=5)
 
 
-def _draw_box(ax: Axes, box: tuple[float, float, float, float], place: int) -> None:
+def _draw_box(ax: Axes, box: tuple[float, float, float, float], box_number: int) -> None:
     """Draw a box in a colour of its own, cased in dark so that it is seen on any picture."""
     from matplotlib.patches import Rectangle
 
     left, top, width, height = box
-    for colour, line in ((CASE, 1.6), (_BOXES[place % len(_BOXES)], 0.8)):
+    for colour, line in ((CASE, 1.6), (_BOXES[box_number % len(_BOXES)], 0.8)):
         ax.add_patch(Rectangle((left, top), width, height, fill=False, edgecolor=colour, linewidth=line, zorder=4))
 
 
-def _draw_names(ax: Axes, grid: Grid, layout: _Layout) -> None:
+def _draw_names(ax: Axes, grid: FigureGrid, layout: _Placement) -> None:
     """Name the columns above them, or, transposed, the rows beside them."""
     for column, text in enumerate(layout.labels):
         height, width = layout.sizes[0]
@@ -243,14 +243,14 @@ def _draw_names(ax: Axes, grid: Grid, layout: _Layout) -> None:
 _Entry = tuple[str, str, float]
 
 
-def _legend_rows(grid: Grid, width: float, measure: Callable[[str], float]) -> list[list[_Entry]]:
+def _legend_rows(grid: FigureGrid, width: float, measure: Callable[[str], float]) -> list[list[_Entry]]:
     """Put what colours mean into rows: colour, words and width of each."""
     rows: list[list[_Entry]] = [[]]
     for colour, words in grid.legend():
-        entry = (colour, as_text(words), measure(as_text(words)) + 16)
-        if rows[-1] and sum(used for _, _, used in rows[-1]) + entry[2] > width:
+        patch = (colour, as_text(words), measure(as_text(words)) + 16)
+        if rows[-1] and sum(used for _, _, used in rows[-1]) + patch[2] > width:
             rows.append([])
-        rows[-1].append(entry)
+        rows[-1].append(patch)
     return [row for row in rows if row]
 
 

@@ -18,7 +18,7 @@ from segbench.drawing.palette import GUIDE
 from segbench.drawing.written import FONTS, WRITTEN, families_for
 from segbench.report.bsds import file_names
 from segbench.report.figure.drawing import DPI, axes_for, draw_grid
-from segbench.report.figure.grid import Grid, View
+from segbench.report.figure.grid import FigureGrid, View
 
 FORMATS = (".pdf", ".png")
 LARGEST = 5_000_000
@@ -46,7 +46,7 @@ def refuse_figure_place(path: Path, tiles: Path | None) -> None:
         raise ArgumentError(Message("not-a-folder", "{path} is a file, expected a folder", path=str(tiles)))
 
 
-def save_figure(grid: Grid, path: Path, *, say: Callable[[str], None] | None = None) -> tuple[Path, Path]:
+def save_figure(grid: FigureGrid, path: Path, *, say: Callable[[str], None] | None = None) -> tuple[Path, Path]:
     """Write a figure, and beside it its caption; return both places."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
@@ -72,31 +72,31 @@ def save_figure(grid: Grid, path: Path, *, say: Callable[[str], None] | None = N
     return path, text
 
 
-def caption_text(grid: Grid) -> str:
+def caption_text(grid: FigureGrid) -> str:
     """Return the facts of the caption and an alternative text."""
     facts = "\n".join(grid.caption)
     return f"{CAPTION_HEAD}{facts}\n\nAlternative text: {alternative_text(grid)}\n"
 
 
-def alternative_text(grid: Grid) -> str:
+def alternative_text(grid: FigureGrid) -> str:
     """Describe a figure to those who do not see it."""
     across = "rows" if grid.settings.transpose else "columns"
     down = "columns" if grid.settings.transpose else "rows"
     meaning = "; ".join(words for _, words in grid.legend())
-    said = [f"Grid of pictures. The {across} are {', '.join(grid.columns)}. The {down} are images."]
+    sentences = [f"Grid of pictures. The {across} are {', '.join(grid.columns)}. The {down} are images."]
     before = len(grid.columns) - len(grid.methods)
     for view in grid.views:
         if view.box is not None:
             x, y, width, height = view.box
-            said.append(f"Part of {view.image}: {width} by {height} pixels at {x}, {y}.")
+            sentences.append(f"Part of {view.image}: {width} by {height} pixels at {x}, {y}.")
             continue
         name = grid.first_layers(view.image).value_name
         values = [f"{method} {grid.written(grid.value(view, before + k))}" for k, method in enumerate(grid.methods)]
-        said.append(f"{view.image}: {name} of {', '.join(values)}.")
-    return " ".join([*said, f"Colours: {meaning}." if meaning else ""]).strip()
+        sentences.append(f"{view.image}: {name} of {', '.join(values)}.")
+    return " ".join([*sentences, f"Colours: {meaning}." if meaning else ""]).strip()
 
 
-def save_tiles(grid: Grid, folder: Path) -> Path:
+def save_tiles(grid: FigureGrid, folder: Path) -> Path:
     """Write each cell as a PNG, and a LaTeX tabular that sets them; return the place of the tabular."""
     from PIL import Image
 
@@ -104,7 +104,7 @@ def save_tiles(grid: Grid, folder: Path) -> Path:
     share = 1 / (len(grid.views) if grid.settings.transpose else len(columns))
     longest = int(DPI * grid.settings.inches * share)
     names = file_names(
-        f"{view.image}{'' if view.box is None else f'-crop{view.place + 1}'}-{column}"
+        f"{view.image}{'' if view.box is None else f'-crop{view.box_number + 1}'}-{column}"
         for view in grid.views
         for column in columns
     )
@@ -123,13 +123,13 @@ def save_tiles(grid: Grid, folder: Path) -> Path:
         cells.append(written)
     tabular = folder / "figure.tex"
     refuse_foreign(dict.fromkeys([*tiles, tabular]), "give another folder")
-    for place, png in tiles.items():
-        write_file(place, png, hint="give another folder", make_folder=True)
+    for tile, png in tiles.items():
+        write_file(tile, png, hint="give another folder", make_folder=True)
     write_file(tabular, _tabular(grid, cells).encode("utf-8"), hint="give another folder", make_folder=True)
     return tabular
 
 
-def _corner(grid: Grid, view: View, column: int) -> str:
+def _corner(grid: FigureGrid, view: View, column: int) -> str:
     """Return the number in the corner of a cell; empty where nothing is measured."""
     value = grid.value(view, column)
     return "" if math.isnan(value) else grid.written(value)
@@ -144,7 +144,7 @@ def _tex_cell(name: str, share: float, value: str) -> str:
     return rf"\shortstack{{{picture}\\[-1pt]\tiny {value}}}"
 
 
-def _tabular(grid: Grid, cells: list[list[str]]) -> str:
+def _tabular(grid: FigureGrid, cells: list[list[str]]) -> str:
     r"""Write a tabular of the tiles: images in rows, or transposed in columns, and what colours mean below."""
     heads = [latex_name(column) for column in grid.columns]
     if grid.settings.transpose:

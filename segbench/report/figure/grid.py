@@ -94,12 +94,12 @@ class View:
     shape: tuple[int, int]
     box: Box | None = None
     boxes: tuple[Box, ...] = ()
-    place: int = 0
+    box_number: int = 0
     """Which box it is of those of its image."""
 
 
 @dataclass(frozen=True, eq=False)
-class Grid:
+class FigureGrid:
     """All that a figure shows."""
 
     settings: FigureSettings
@@ -138,8 +138,8 @@ class Grid:
 
     def value(self, view: View, column: int) -> float:
         """Return the metric in the corner of a cell; nan where there is none."""
-        place = column - len(self.columns) + len(self.methods)
-        drawn = self.layers.get((view.image, place)) if view.box is None else None
+        method = column - len(self.columns) + len(self.methods)
+        drawn = self.layers.get((view.image, method)) if view.box is None else None
         return math.nan if drawn is None else drawn.value
 
     def written(self, value: float) -> str:
@@ -175,7 +175,7 @@ class Grid:
         return entries
 
 
-def grid_of(results: Result | Sequence[Result], settings: FigureSettings) -> Grid:
+def grid_of(results: Result | Sequence[Result], settings: FigureSettings) -> FigureGrid:
     """Read all that a figure shows; what cannot be drawn is among its problems, and nothing at all is an error."""
     check_choice(settings.style, Setting("style", None), STYLES)
     _ = settings.inches  # refused before anything is read
@@ -187,20 +187,20 @@ def grid_of(results: Result | Sequence[Result], settings: FigureSettings) -> Gri
     layers: dict[tuple[str, int], Layers] = {}
     planes: dict[str, Plane] = {}
     asked = settings.metric is not None
-    for place, result in enumerate(map(first_run, drawn)):
+    for method, result in enumerate(map(first_run, drawn)):
         files = files_of(result)
         for image in chosen.names:
             of_image = files.get(image) if image in result.counts else None
             if of_image is None:
                 gone = Message("no-files", "{image}: its files no longer exist", image=shown(image))
-                problems.append(f"{methods[place]}: " + gone)
+                problems.append(f"{methods[method]}: " + gone)
                 continue
             try:
-                drawn_image = layers_of(result, of_image, cuts[place], metric, asked=asked, plane=planes.get(image))
+                drawn_image = layers_of(result, of_image, cuts[method], metric, asked=asked, plane=planes.get(image))
             except DataError as error:
-                problems.append(f"{methods[place]}: " + error.failure.sentence)
+                problems.append(f"{methods[method]}: " + error.failure.sentence)
                 continue
-            layers[image, place] = drawn_image
+            layers[image, method] = drawn_image
             if drawn_image.plane is not None:
                 planes[image] = drawn_image.plane
     images = [image for image in chosen.names if any(image == name for name, _ in layers)]
@@ -210,12 +210,10 @@ def grid_of(results: Result | Sequence[Result], settings: FigureSettings) -> Gri
     photos = _photos(settings.images, shapes, planes, problems)
     views = _views(shapes, settings.crops)
     value_name = next(iter(layers.values())).value_name
-    caption = (
-        _counted(drawn, len(images), settings),
-        chosen.sentence,
-        *_caption(drawn, methods, settings, cuts, value_name),
-    )
-    return Grid(settings, views, methods, layers, photos, drawn[0].rules, tuple(problems), caption)
+    sliced = [f"{image} is a volume: {plane.title}." for image, plane in planes.items()]
+    counted = _counted(drawn, len(images), settings)
+    caption = (counted, chosen.sentence, *sliced, *_caption(drawn, methods, settings, cuts, value_name))
+    return FigureGrid(settings, views, methods, layers, photos, drawn[0].rules, tuple(problems), caption)
 
 
 def _drawable(results: Sequence[Result]) -> tuple[list[Result], list[Message]]:
@@ -250,7 +248,7 @@ def _cut(result: Result, threshold: float | None) -> float:
 
 
 def _photos(
-    place: str | PathLike[str] | None,
+    folder: str | PathLike[str] | None,
     shapes: Mapping[str, tuple[int, ...]],
     planes: Mapping[str, Plane],
     problems: list[Message],
@@ -258,13 +256,13 @@ def _photos(
     """Read the photographs of images, as large as these."""
     from PIL import Image
 
-    if place is None:
+    if folder is None:
         return {}
-    known, photos = photographs(os.fspath(place)), {}
+    known, photos = photographs(os.fspath(folder)), {}
     for image, (height, width) in shapes.items():
         if image not in known:
             problems.append(
-                Message("no-photograph", "{image}: has no photograph in {place}", image=image, place=str(place))
+                Message("no-photograph", "{image}: has no photograph in {folder}", image=image, folder=str(folder))
             )
             continue
         try:
@@ -293,8 +291,8 @@ def _views(shapes: Mapping[str, tuple[int, ...]], crops: Sequence[str]) -> tuple
     views = []
     for image, (height, width) in shapes.items():
         views.append(View(image, (height, width), boxes=tuple(boxes[image])))
-        for place, box in enumerate(boxes[image]):
-            views.append(View(image, (box[3], box[2]), box=box, place=place))
+        for number_of_box, box in enumerate(boxes[image]):
+            views.append(View(image, (box[3], box[2]), box=box, box_number=number_of_box))
     return tuple(views)
 
 
@@ -355,8 +353,8 @@ def _caption(
     if threshold is not None and settings.threshold is not None:
         lines.append(f"Threshold: {settings.threshold:g}.")
     elif threshold is not None:
-        each = ", ".join(f"{name} {number(cut, digits=3)}" for name, cut in zip(methods, cuts, strict=True))
-        lines.append(f"Threshold of each method, its best over all images: {each}.")
+        thresholds = ", ".join(f"{name} {number(cut, digits=3)}" for name, cut in zip(methods, cuts, strict=True))
+        lines.append(f"Threshold of each method, its best over all images: {thresholds}.")
     if any(result.averages_runs for result in results):
         lines.append("Pictures are those of the first training of a method.")
     return lines + [f"Signature of {name}: {result.signature}" for name, result in zip(methods, results, strict=True)]

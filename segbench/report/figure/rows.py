@@ -59,13 +59,13 @@ def chosen_images(results: Sequence[Result], rows: str | Sequence[str], metric: 
     orders = _orders({name: values[name] for name in defined}, metric.direction)
     names: dict[str, None] = {}
     parts = []
-    for item in map(str.strip, items):
-        rule = _RULE.fullmatch(item)
-        if item in every or rule is None:
-            if item not in every:
-                raise _unknown(item, every)
-            names[item] = None
-            parts.append(item)
+    for choice in map(str.strip, items):
+        rule = _RULE.fullmatch(choice)
+        if choice in every or rule is None:
+            if choice not in every:
+                raise _unknown(choice, every)
+            names[choice] = None
+            parts.append(choice)
             continue
         kind, count = rule[1], int(rule[2])
         taken = [name for name in orders[kind] if name not in names][:count]
@@ -117,12 +117,12 @@ def _worded(kind: str, count: int, metric: Metric, methods: int) -> str:
     return f"the {count} {kind}, of {'lowest' if is_low else 'highest'} {of}{over}"
 
 
-def _unknown(item: str, every: set[str]) -> ArgumentError:
+def _unknown(choice: str, every: set[str]) -> ArgumentError:
     return ArgumentError(
         Message(
             "no-such-image",
             "{setting}: neither a rule such as {rule} nor one of the images {images}",
-            setting=Setting("rows", item),
+            setting=Setting("rows", choice),
             rule="worst:3, best:1 or disagree:2",
             images=first_names(sorted(every), _LISTED),
         )
