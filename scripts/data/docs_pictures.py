@@ -569,7 +569,7 @@ def main(
     except ArgumentError as error:
         parser.error(str(error))
     for name, (light, dark) in paths.items():
-        colours = None if name == "front-page" else 128  # which has photographs beside curves
+        colours = None if name in ("front-page", "figure") else 128  # which has photographs beside curves
         on_light = as_png(pictures[name], colours)
         # Lines of equal F as a dark page needs them.
         guides = patch.multiple("segbench.drawing.charts", ISO_F="#2c4a2c", ISO_F_TEXT="#7fb07a")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -18,12 +19,14 @@ from segbench.core.pictures import ByteArray, Pictures, outline
 from segbench.drawing.palette import GUIDE, class_colours
 from segbench.loaders.listing import SampleFiles
 from segbench.protocols.states import State, states_of_labels
-from segbench.report.grounds import OPACITY, PALETTE, as_bytes, blended, hatched, washed
+from segbench.report.grounds import COLOURS, OPACITY, PALETTE, as_bytes, blended, hatched, washed
 from segbench.report.slices import Plane, axial_plane_of_most_errors, cut_pictures
 
 Box: TypeAlias = tuple[int, int, int, int]
 """Left, top, width and height in pixels of the image."""
 
+MASK_PALETTE = as_bytes(["#000000", "#ffffff", GUIDE, COLOURS["between"]])
+"""Red, green and blue of what is negative, positive and left out, and between the lines of its hatching."""
 TRUTH_LINE, PREDICTED_LINE, CASE = "#ffffff", "#ffb000", "#101010"
 """Colours of contours over a photograph: both are cased in nearly black."""
 _SMALL = 180  # dots, along the shorter side of cells in which lines are thin
@@ -192,9 +195,9 @@ def truth_cell(
     return _grey(as_large(cut_out(layers.truth, box), size, _grey_ranks(layers.truth, box)))
 
 
-def class_palette(classes: tuple[str, ...]) -> ByteArray:
+def class_palette(classes: Sequence[str]) -> ByteArray:
     """Return red, green and blue of each class, of no class, of what is left out and between its lines."""
-    return as_bytes([*class_colours(len(classes)), "#ffffff", GUIDE, "#dcdcdc"])
+    return as_bytes([*class_colours(len(classes)), "#ffffff", GUIDE, COLOURS["between"]])
 
 
 def _grey(levels: ByteArray) -> ByteArray:
@@ -219,7 +222,7 @@ def _states(layers: Layers, box: Box | None, size: tuple[int, int]) -> ByteArray
 def _labels(layers: Layers, labels: ByteArray, box: Box | None, size: tuple[int, int]) -> ByteArray:
     """Draw a label map in the colours of its classes, or a mask in white on black, what is left out hatched."""
     shown = as_large(cut_out(labels, box), size)
-    palette = as_bytes(["#000000", "#ffffff", GUIDE, "#dcdcdc"]) if layers.mask else class_palette(layers.classes)
+    palette = MASK_PALETTE if layers.mask else class_palette(layers.classes)
     left_out = len(palette) - 2
     states = np.where(shown == left_out, State.IGNORED, State.NOTHING).astype(np.uint8)
     hatching = hatched(states, _STRIPE)

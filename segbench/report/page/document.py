@@ -444,7 +444,7 @@ def _styles(sections: Sequence[Mapping[str, Any]]) -> str:
     own = "".join(f"--{name}: {colour}; " for name, colour in colours.items())
     counts = ""
     for section in sections:
-        methods = len(section["gallery"].methods)
+        methods = section["gallery"].columns if section["gallery"].methods else 0
         down = math.ceil(methods / _PRINTED_ACROSS)  # lines of thumbnails, of about the same length
         across = math.ceil(methods / max(down, 1))
         columns = max(len(part["table"].columns) for part in (section["whole"], *section["parts"]))

@@ -82,9 +82,12 @@ function legend(entries) {
   }));
 }
 
+// Of what is left out as its pixels are hatched.
+const shade = (state) => (state === 4 ? "repeating-linear-gradient(135deg, var(--ignored) 0 3px, var(--between) 3px 6px)" : `var(--${STATES[state]})`);
+
 function explainStates({ levels }) {
   const seen = new Set(levels);
-  legend(open.words.map((words, state) => [`var(--${STATES[state]})`, words, state]).filter(([, words, state]) => words && seen.has(state)));
+  legend(open.words.map((words, state) => [shade(state), words, state]).filter(([, words, state]) => words && seen.has(state)));
 }
 
 function address() {

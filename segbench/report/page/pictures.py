@@ -27,6 +27,7 @@ from segbench.core.sample import Sample
 from segbench.loaders.listing import SampleFiles
 from segbench.loaders.source import Source
 from segbench.protocols.states import State, states_of_labels
+from segbench.report.figure.cells import MASK_PALETTE, class_palette
 from segbench.report.grounds import OPACITY, PALETTE, hatched
 from segbench.report.photographs import read_photograph
 from segbench.report.slices import Plane, axial_plane_of_most_errors, cut_pictures
@@ -130,6 +131,7 @@ def _method(method: MethodOnImage, task: Task, panel: dict[str, Any]) -> dict[st
     fields: dict[str, Any] = {"cuts": [None if math.isnan(cut) else float(f"{cut:.7g}") for cut in method.cuts]}
     fields["start"] = method.start
     if not sample.volume:
+        _show_truth(pictures, method, task, panel)
         return fields | _one_picture(pictures, method, task, panel)
     states = states_at(pictures, method.start)
     if not panel["planes"]:
@@ -144,6 +146,7 @@ def _method(method: MethodOnImage, task: Task, panel: dict[str, Any]) -> dict[st
     ]
     fields["slice_shown"] = kept.index(chosen)
     shown = fields["slices"][fields["slice_shown"]]
+    _show_truth(cut_pictures(pictures, chosen), method, task, panel)
     return fields | shown
 
 
@@ -159,6 +162,23 @@ def _one_picture(pictures: Pictures, method: MethodOnImage, task: Task, panel: d
     if task.in_gallery:
         fields["thumbnail"] = _thumbnail(pictures, method.start, task.photo)
     return fields
+
+
+def _show_truth(pictures: Pictures, method: MethodOnImage, task: Task, panel: dict[str, Any]) -> None:
+    """Add the ground truth of an image of the gallery to its panel, in the colours of masks or classes."""
+    from PIL import Image
+
+    if not task.in_gallery or method.result is None or "truth_shown" in panel:
+        return
+    side = block_side(pictures.truth.shape, THUMBNAIL)
+    levels = pictures.truth.ravel()[picked(pictures.truth_ranks, side)]
+    image = Image.fromarray(levels, "P" if pictures.reached is not None or pictures.classes is not None else "L")
+    if pictures.classes is not None:
+        image.putpalette(class_palette(pictured(method.result).classes_drawn).tobytes())
+    elif pictures.reached is not None:
+        image.putpalette(MASK_PALETTE.tobytes())
+    height, width = pictures.truth.shape
+    panel["truth_shown"] = {"png": _base64(image, "PNG", optimize=True), "size": [width, height]}
 
 
 def planes_kept(states: Levels, sample: Sample) -> list[Plane]:
