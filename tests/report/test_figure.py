@@ -334,3 +334,13 @@ def test_ground_truth_of_areas_is_outlined_where_states_are_lines(tmp_path):
     is_case = (picture == 16).all(axis=2)
     assert is_case[100:200, 95:105].any()
     assert not is_case[120:180, 120:180].any()
+
+
+def test_the_gallery_of_the_page_has_photograph_and_ground_truth_beside_the_methods(results, tmp_path):
+    segbench.export_report(results, tmp_path / "page.html", images=tmp_path / "photos", intervals=None)
+    page = (tmp_path / "page.html").read_text()
+    gallery = page[page.index('<table class="gallery') :].split("</table>")[0]
+    heads = re.findall(r"<th scope=\"col\"[^>]*>(image|photograph|ground truth)", gallery)
+    assert heads == ["image", "photograph", "ground truth"]
+    assert len(re.findall('aria-label="photograph of ', gallery)) == gallery.count('<th scope="row">')
+    assert len(re.findall('aria-label="ground truth of ', gallery)) == gallery.count('<th scope="row">')
