@@ -15,6 +15,7 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import imageio.v3 as iio
@@ -30,6 +31,8 @@ from segbench import ArgumentError, Result, ScoreCounts
 from segbench.aggregator.writing import refuse_foreign, signed_png, write_file
 from segbench.core.numbers import number
 from segbench.drawing.palette import COLOURS, FALSE_POSITIVE, MATCHED, MATCHED_TRUTH, MISS, class_colours
+from segbench.report.figure.files import save_figure
+from segbench.report.figure.grid import FigureSettings, grid_of
 from segbench.report.plots.saving import save_plot
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -214,6 +217,16 @@ def overlay() -> Callable[[Path], None]:
     """Draw true, false and missed pixels of an image."""
     (result,) = objects("random_walker")
     return lambda path: iio.imwrite(path, overlay_of(result, "chelsea"))
+
+
+def paper_figure(*rows: str, **settings: Any) -> Callable[[Path], None]:  # noqa: ANN401  settings of the figure
+    """Draw the figure of a paper, of all methods of the demo's objects."""
+    grid = grid_of(objects(*METHODS), FigureSettings(images=DEMO / "images", rows=rows, **settings))
+
+    def write(path: Path) -> None:
+        save_figure(grid, path)
+
+    return write
 
 
 def overlay_of(result: Result, image: str) -> NDArray[np.uint8]:
@@ -513,6 +526,10 @@ PICTURES: dict[str, Callable[[], Figure | Callable[[Path], None]]] = {
     "edges-pr": edges_pr,
     "matches": matches,
     "overlay": overlay,
+    "figure": partial(paper_figure, "worst:2", "disagree:1", "best:1"),
+    "figure-crop": partial(
+        paper_figure, "astronaut", style="contours", crops=["astronaut:140,60,100,70"], width="cvpr-column"
+    ),
     "label-maps": label_maps,
     "centerlines": centerlines,
     "card-soft-maps": card_soft_maps,
@@ -552,7 +569,7 @@ def main(
     except ArgumentError as error:
         parser.error(str(error))
     for name, (light, dark) in paths.items():
-        colours = None if name == "front-page" else 128  # which has photographs beside curves
+        colours = None if name in ("front-page", "figure") else 128  # which has photographs beside curves
         on_light = as_png(pictures[name], colours)
         # Lines of equal F as a dark page needs them.
         guides = patch.multiple("segbench.drawing.charts", ISO_F="#2c4a2c", ISO_F_TEXT="#7fb07a")

@@ -124,3 +124,8 @@ def _refuse_mixed(results: list[Result], keys: list[tuple[str, str, str]]) -> No
                     free=free,
                 )
             )
+
+
+def first_run(result: Result) -> Result:
+    """Return the first of the trainings that a result is the mean of; the result itself where it is no mean."""
+    return next(iter(result.runs.values())) if result.averages_runs else result

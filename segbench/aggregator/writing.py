@@ -32,6 +32,8 @@ _WRITTEN_BY_SEGBENCH: Mapping[bytes, bytes] = {
     b"<!-- Written by scripts/benchmarks/": b"",
     b"_segbench_completion() {": b"",
     b"#compdef segbench": b"",
+    b"Facts for the caption, by segbench figure": b"",
+    b"% Written by segbench figure": b"",
     b"function _segbench_completion;": b"",
 }
 """How files begin that segbench writes, and what they hold further on."""

@@ -52,6 +52,14 @@ _OF_RESULTS = {
         "Draw all methods in a results file.",
         ("segbench plot results.segbench", "segbench plot results.segbench -o roc.png --kind roc --intervals 95"),
     ),
+    "figure": _Verb(
+        "Draw the figure of a paper: images in rows, photograph, ground truth and methods in columns."
+        "\n\nBeside the PDF or PNG it writes a .txt with the facts for its caption and an alternative text.",
+        (
+            "segbench figure results.segbench --images PHOTOGRAPHS",
+            "segbench figure results.segbench -o worst.pdf --rows worst:3,best:1 --width cvpr-column",
+        ),
+    ),
     "report": _Verb(
         "Write one page with tables, curves and pictures of the images."
         "\n\nIt is one HTML file for any browser, and needs no network.",
@@ -94,9 +102,9 @@ _TOOLS = {
     ),
 }
 _VERBS = _OF_RESULTS | _TOOLS
-_CLASSES = {"report": "ReportCommand"}
+_CLASSES = {"report": "ReportCommand", "figure": "FigureCommand"}
 """Classes that are not called after their verb: `Report` is what a check finds."""
-_MEASURING = ("show", "compare", "plot", "report", "overlay")
+_MEASURING = ("show", "compare", "plot", "figure", "report", "overlay")
 """Verbs that take other settings of measuring than those of the run."""
 
 

@@ -24,6 +24,7 @@ from segbench.cli.selection import (
     Leveled,
     OneFile,
     Only,
+    Renaming,
     by_group,
     chosen_methods,
     chosen_runs,
@@ -46,6 +47,7 @@ from segbench.core.messages import Message, Setting, as_note, option_of, write
 from segbench.core.names import first_names
 from segbench.core.numbers import many
 from segbench.core.settings import option
+from segbench.report.figure.settings import STYLES, USUAL_ROWS, VENUES
 from segbench.report.plots.kinds import KINDS, kind_of
 
 if TYPE_CHECKING:
@@ -60,7 +62,7 @@ _LISTED = 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class Show(Only, ChosenParts, Leveled, Rounded):
+class Show(Only, ChosenParts, Leveled, Renaming, Rounded):
     """``segbench show``."""
 
     form: ShownForm = option(  # type: ignore[assignment]  # one more than others print
@@ -185,6 +187,8 @@ class Show(Only, ChosenParts, Leveled, Rounded):
         of_sets = results_of_sets(files, self.only, self.parts, self.measuring, join=join)
         if lines == "run":
             of_sets = {name: joined_if_alike(several) for name, several in of_sets.items()}
+        if self.names is not None:
+            of_sets = {name: self.with_names(several) for name, several in of_sets.items()}
         loaded = [result for several in of_sets.values() for result in several]
         sets = [name for name, several in of_sets.items() for _ in several] if len(files) > 1 else []
         if lines == "method" and by_group(loaded):
@@ -243,7 +247,7 @@ def _keys(option: str, typed: str | None, results: Sequence[Result], lines: RowK
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compare(OneFile, ChosenParts, Leveled, Rounded):
+class Compare(OneFile, ChosenParts, Leveled, Renaming, Rounded):
     """``segbench compare``."""
 
     methods: str | None = option(
@@ -347,6 +351,7 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
         """Read the runs to compare, by the parts that are named along other axes."""
         parts = {part_axis: name for part_axis, name in self.parts.items() if part_axis != axis}
         runs = chosen_runs(self.results, self.only, parts, measuring=self.measuring)
+        runs = replace(runs, results=self.with_names(runs.results))  # which --methods and --against take
         runs.require([self.against or ""])
         if self.methods:
             runs = chosen_methods(runs, self.methods)
@@ -583,7 +588,7 @@ _WORTH_PAIRS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plot(OneFile, ChosenParts, Leveled):
+class Plot(OneFile, ChosenParts, Leveled, Renaming):
     """``segbench plot``."""
 
     output: Path | None = option(
@@ -612,7 +617,7 @@ class Plot(OneFile, ChosenParts, Leveled):
         compares = self.kind is not None and kind_of(self.kind).compares
         level, size = self.level, None if self.size is None else _inches(self.size)
         joins = self.kind is None or kind_of(self.kind).joins
-        loaded = self.chosen(self.parts, join=joins)
+        loaded = self.with_names(self.chosen(self.parts, join=joins))
         if compares:
             loaded = means_over_groups(comparable(loaded))
         else:
@@ -695,6 +700,66 @@ class ReportCommand(OneFile, ChosenParts, ProgressOption, Jobs, Leveled):
             )
         tell(*missing)
         click.echo(f"written: {self.output} ({self.output.stat().st_size / 1e6:.1f} MB)", err=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FigureCommand(OneFile, Renaming):
+    """``segbench figure``."""
+
+    output: Path = option("Write this figure: .pdf or .png.", Path("figure.pdf"), flag="-o --output")
+    images: str | None = option(
+        "Show the photographs of this folder or archive, named as the images.", metavar="FOLDER"
+    )
+    rows: str = option(
+        "Choose images: worst:3,best:1,disagree:2 by the mean, or the SD, over methods; or by name.",
+        USUAL_ROWS,
+        metavar="RULES",
+    )
+    metric: str | None = option(
+        "Choose images by this metric, and write it into the corners: f.",
+        metavar="KEY",
+        shown="the one that ranks images",
+        complete=KEYS,
+    )
+    style: str = option("Choose what is drawn: errors, contours or labels.", "errors", choices=STYLES, metavar="STYLE")
+    transpose: bool = option("Draw images in columns, and methods in rows.", False)
+    threshold: float | None = option("Draw at this threshold.", shown="each method's best over all images")
+    crop: tuple[str, ...] = option(
+        "Show a box of an image larger, in pixels from its upper left corner; may be given several times.",
+        (),
+        metavar="NAME:x,y,w,h",
+    )
+    width: str = option(f"Set the width in inches, or that of a venue: {', '.join(VENUES)}.", "6.875", metavar="INCHES")
+    tiles: Path | None = option(
+        "Write each picture as PNG to this folder, with a LaTeX tabular that sets them.", metavar="DIR", rare=True
+    )
+
+    def __call__(self) -> None:
+        from segbench.report.figure.files import refuse_figure_place, save_figure, save_tiles
+        from segbench.report.figure.grid import FigureSettings, grid_of
+
+        refuse_figure_place(self.output, self.tiles)
+        settings = FigureSettings(
+            images=self.images,
+            rows=self.rows,
+            style=self.style,
+            transpose=self.transpose,
+            metric=self.metric,
+            threshold=self.threshold,
+            crops=self.crop,
+            width=self.width,
+        )
+        grid = grid_of(self.with_names(self.chosen()), settings)
+        for path in save_figure(grid, self.output, say=tell):
+            click.echo(f"written: {path}", err=True)
+        if self.tiles is not None:
+            click.echo(f"written: {save_tiles(grid, self.tiles)}", err=True)
+        for line in grid.caption:
+            click.echo(line)
+        for problem in grid.problems:
+            click.secho(problem.written("options"), fg="red", err=True)
+        if grid.problems:
+            raise click.exceptions.Exit(1)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -60,6 +60,46 @@ class OneFile(Only):
         return chosen.results
 
 
+@dataclass(frozen=True, kw_only=True)
+class Renaming:
+    """Names of methods as they are printed."""
+
+    names: str | None = option(
+        "Print methods by other names: ours=Ours,dlv3=DeepLabV3+.", metavar="NAME=NAME,...", rare=True
+    )
+
+    @property
+    def renamed(self) -> dict[str, str]:
+        """The printed name of each method that has another."""
+        pairs = [typed.partition("=") for typed in (self.names or "").split(",") if typed]
+        wrong = next((name for name, sign, printed in pairs if not (name and sign and printed)), None)
+        if wrong is not None:
+            raise ArgumentError(
+                Message(
+                    "wrong-value",
+                    "--names {value!r}: expected names and how they are printed, such as ours=Ours",
+                    value=self.names,
+                )
+            )
+        return {name.strip(): printed.strip() for name, _, printed in pairs}
+
+    def with_names(self, results: Sequence[Result]) -> list[Result]:
+        """Return the results with the names that are printed."""
+        known = {name: None for result in results for name in (result.method, result.label)}
+        unknown = [name for name in self.renamed if name not in known]
+        if unknown:
+            raise ArgumentError(
+                Message(
+                    "unknown-method",
+                    "--names {unknown}: no method is called so; methods are {known}",
+                    unknown=unknown,
+                    known=first_names([*known], _LISTED),
+                )
+            )
+        renamed = self.renamed
+        return [replace(result, method=renamed.get(result.method, result.method)) for result in results]
+
+
 def joined_if_alike(results: Sequence[Result]) -> list[Result]:
     """Join the runs of each method; where they do not have the same images, say why and return them as they are."""
     from segbench.aggregator.joining import join_runs

@@ -391,6 +391,9 @@ class Pictured(ABC):
     classes_drawn: Sequence[str] = ()
     """What pictures of label maps tell apart by colours, in the order of `segbench.core.pictures.Pictures.classes`."""
 
+    draws_lines: ClassVar[bool] = False
+    """Whether states are lines, such as boundaries, and not areas."""
+
     ranked_beside: ClassVar[str] = ""
     """The key for images by which the page ranks those that the headline leaves undefined, the highest first."""
 

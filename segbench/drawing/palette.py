@@ -23,10 +23,9 @@ FAINT = "#a8a8a8"
 HUMAN = "#5c5c5c"
 ISO_F = "#b9d7b4"
 ISO_F_TEXT = "#5f8f57"
-# Found by measuring (scripts/checks/state_colours.py): three levels of luminance, each seen on white and on dark.
-MATCHED, FALSE_POSITIVE, MISS = "#0080d8", "#b00800", "#e89820"
-# Between sky blue and red, in equal steps of luminance.
-NEAR, FAR = "#909060", "#d80090"
+# Found by measuring (scripts/checks/state_colours.py): they hold over any photograph, blended as `blended` does.
+MATCHED, FALSE_POSITIVE, MISS = "#0871ca", "#9d0006", "#dd8100"
+NEAR, FAR = "#a0a070", "#d90092"
 MATCHED_TRUTH = COLOURS[5]
 
 

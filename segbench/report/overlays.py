@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -21,27 +21,17 @@ from segbench.core.numbers import number
 from segbench.core.protocol import Protocol, states_called
 from segbench.core.sample import Sample
 from segbench.core.settings import as_real
-from segbench.drawing.palette import FALSE_POSITIVE, FAR, GUIDE, MATCHED, MATCHED_TRUTH, MISS, NEAR, class_colours
+from segbench.drawing.palette import GUIDE, class_colours
 from segbench.loaders.listing import SampleFiles
 from segbench.loaders.source import shown
 from segbench.protocols.states import State
 from segbench.report.bsds import file_names
+from segbench.report.grounds import NAMED, PALETTE, as_bytes, hatched
 from segbench.report.slices import slices_of_errors
 
 if TYPE_CHECKING:
     from PIL import Image
 
-_NAMED = {
-    State.NOTHING: ("#ffffff", "white"),
-    State.TRUE: (MATCHED, "blue"),
-    State.FALSE: (FALSE_POSITIVE, "red"),
-    State.MISSED: (MISS, "orange"),
-    State.IGNORED: (GUIDE, "grey"),
-    State.PARTNER: (MATCHED_TRUTH, "sky blue"),
-    State.NEAR: (NEAR, "olive"),
-    State.FAR: (FAR, "magenta"),
-}
-COLOURS = {state: colour for state, (colour, _) in _NAMED.items()}
 _GAP = 8  # between pictures that are side by side
 _LETTERS = 13
 _LEAST_SIDE = 256  # of pictures of volumes
@@ -49,18 +39,9 @@ _GROUND = "#e8e8e8"
 _HINT = "give another folder"
 
 
-def _as_bytes(colours: Iterable[str]) -> NDArray[np.uint8]:
-    rgb = b"".join(bytes.fromhex(colour.removeprefix("#")) for colour in colours)
-    return np.frombuffer(rgb, np.uint8).reshape(-1, 3)
-
-
-PALETTE = _as_bytes(COLOURS[state] for state in sorted(COLOURS))
-"""Red, green and blue of each state."""
-
-
 def legend(protocol: Protocol) -> str:
     """Say in one line what the colours of a protocol's pictures mean."""
-    return ", ".join(f"{_NAMED[State(state)][1]}: {words}" for state, words in states_called(protocol).items())
+    return ", ".join(f"{NAMED[State(state)][1]}: {words}" for state, words in states_called(protocol).items())
 
 
 def export_overlays(
@@ -139,7 +120,7 @@ def export_overlays(
         raise DataError(shown(folder), problem, "give another folder")
     if threshold is not None:
         threshold = as_real(threshold, Setting("threshold", None), "a number", least=-math.inf, most=math.inf)
-        _refuse_unreached(results, threshold)
+        refuse_unreached(results, threshold)
     work: list[_Work] = []
     folder_names = file_names([result.label for result in results])
     for result, folder_name in zip(results, folder_names, strict=True):
@@ -176,7 +157,7 @@ def export_overlays(
     return problems
 
 
-def _refuse_unreached(results: Sequence[Result], threshold: float) -> None:
+def refuse_unreached(results: Sequence[Result], threshold: float) -> None:
     """Refuse a threshold above all scores, as a level of 8 bits is where scores are levels divided by 255."""
     at_a_threshold = [result for result in results if best_threshold(result.metrics) is not None]
     known = np.concatenate([np.zeros(0), *(result.curve.against_threshold()[0] for result in at_a_threshold)])
@@ -217,14 +198,14 @@ class _Work(NamedTuple):
             if sample.volume:
                 _save(_of_volume({"": (PALETTE, outcomes)}, outcomes, sample), self.target)
                 return
-            states = Image.fromarray(outcomes, "P")
+            states = Image.fromarray(hatched(outcomes), "P")
             states.putpalette(PALETTE.tobytes())
             _save(states, self.target)
             return
         pictures = shows.pictures(sample, counts, np.array([self.threshold]))
         if pictures.classes is None:
             raise DataError(shown(self.name), Message("no-pictures", "there is no picture of its classes"))
-        colours = _as_bytes([*class_colours(len(shows.classes_drawn)), "#ffffff", GUIDE])
+        colours = as_bytes([*class_colours(len(shows.classes_drawn)), "#ffffff", GUIDE])
         written = [f"{name} {number(float(values[0]))}" for name, values in pictures.metrics.items()]
         parts = {
             "ground truth": (colours, pictures.truth),
@@ -234,7 +215,7 @@ class _Work(NamedTuple):
         if sample.volume:
             picture = _of_volume(parts, pictures.states[0], sample)
         else:
-            picture = _beside({caption: colours[numbers] for caption, (colours, numbers) in parts.items()})
+            picture = _beside({caption: _coloured(*part) for caption, part in parts.items()})
         _save(picture, self.target, " | ".join(parts))
 
 
@@ -264,6 +245,11 @@ def _beside(parts: Mapping[str, NDArray[np.uint8]]) -> Image.Image:
     return image
 
 
+def _coloured(colours: NDArray[np.uint8], numbers: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Draw numbers in their colours, states that are left out hatched."""
+    return colours[hatched(numbers) if colours is PALETTE else numbers]
+
+
 def _of_volume(
     parts: Mapping[str, tuple[NDArray[np.uint8], NDArray[np.uint8]]], states: NDArray[np.uint8], sample: Sample
 ) -> Image.Image:
@@ -283,7 +269,7 @@ def _of_volume(
         row = {}
         for caption, (colours, numbers) in parts.items():
             cut = plane.cut(numbers).repeat(enlarged, axis=0).repeat(enlarged, axis=1)
-            row[", ".join(filter(None, (caption, title)))] = colours[cut]
+            row[", ".join(filter(None, (caption, title)))] = _coloured(colours, cut)
         rows.append(row)
     if len(parts) == 1:
         return _beside({title: picture for row in rows for title, picture in row.items()})

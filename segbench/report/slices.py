@@ -9,6 +9,7 @@ taken as axial, coronal and sagittal, as they are stored. Nothing is interpolate
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, IntArray
 from segbench.core.geometry import Affine, orientation_of
+from segbench.core.pictures import ByteArray, Pictures
 from segbench.imaging.components import box_of
 from segbench.protocols.states import State, seen_in
 
@@ -191,3 +193,21 @@ def _any_of_blocks(mask: BoolArray, side: int) -> BoolArray:
     for axis in range(mask.ndim) if side > 1 else ():
         mask = np.logical_or.reduceat(mask, np.arange(0, mask.shape[axis], side), axis=axis)
     return mask
+
+
+def cut_pictures(pictures: Pictures, plane: Plane) -> Pictures:
+    """Return the pictures of a slice of a volume."""
+
+    def cut(volume: ByteArray | None) -> ByteArray | None:
+        return None if volume is None else plane.cut(volume)
+
+    return replace(
+        pictures,
+        truth=plane.cut(pictures.truth),
+        truth_ranks=plane.cut(pictures.truth_ranks),
+        reached=cut(pictures.reached),
+        soft=cut(pictures.soft),
+        classes=cut(pictures.classes),
+        states=[plane.cut(states) for states in pictures.states],
+        outlines=[plane.cut(edges) for edges in pictures.outlines],
+    )

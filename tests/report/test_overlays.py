@@ -1,13 +1,12 @@
 """Pictures of true, false and missed pixels: they show what was counted."""
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 from cases import write_folder
-from checks.state_colours import DARK, VISION, WHITE, contrast, difference, from_grey
+from checks import state_colours
+from checks.state_colours import VISION
 from click.testing import CliRunner
-from PIL import Image, ImageColor
+from PIL import Image
 from refusing import refused
 
 import segbench
@@ -15,7 +14,7 @@ from segbench import Boundaries
 from segbench.aggregator.rereading import full_protocol
 from segbench.cli.commands import app
 from segbench.protocols.states import State
-from segbench.report.overlays import COLOURS
+from segbench.report.grounds import BETWEEN, PALETTE, blended, hatched, washed
 
 RNG = np.random.default_rng(4)
 MASK = RNG.random((20, 30)) < 0.3
@@ -26,25 +25,49 @@ SOFT = np.zeros((40, 60), np.uint8)
 SOFT[11, 5:50] = SOFT[20, 5:50] = 200
 
 
-def test_states_differ_for_colour_blind_readers_and_in_luminance():
-    true, false, missed = (COLOURS[state] for state in (State.TRUE, State.FALSE, State.MISSED))
-    assert contrast("#000000", WHITE) == pytest.approx(21)
-    for one, other in combinations((true, false, missed), 2):
-        assert contrast(one, other) > 1.7
-        assert min(difference(one, other, vision) for vision in VISION) > 28
-    assert contrast(false, missed) > 3
-    for colour in (true, false, missed):
-        assert min(contrast(colour, WHITE), contrast(colour, DARK)) > 2.2
-        assert min(from_grey(colour, vision) for vision in VISION) > 25
+def test_states_hold_over_every_pale_grey():
+    assert state_colours.main() == 0
+    ends = np.array([[0.0] * 3, [255.0] * 3])
+    assert state_colours.contrasts(ends, ends) == pytest.approx(np.array([[1, 21], [21, 1]]))
+    for vision in VISION:
+        assert state_colours.difference(ends[:1], ends[1:], vision) == pytest.approx(100, abs=1)
+
+
+def test_colours_that_do_not_hold_are_told(monkeypatch, capsys):
+    palette = PALETTE.copy()
+    palette[State.MISSED] = palette[State.FALSE]
+    monkeypatch.setattr(state_colours, "PALETTE", palette)
+    assert state_colours.main() == 1
+    assert "some colours do not hold" in capsys.readouterr().out
+
+
+def test_any_photograph_becomes_a_pale_ground_on_which_states_are_seen():
+    photograph = np.array([[[0, 0, 0], [255, 255, 255]], [[255, 0, 0], [0, 0, 255]]], np.uint8)
+    ground = washed(photograph)
+    assert ground.tolist() == [[[204] * 3, [255] * 3], [[219] * 3, [210] * 3]]
+    assert (washed(photograph[..., 0]) == ground[..., :1])[0].all()
+    states = np.array([[State.NOTHING, State.FALSE], [State.TRUE, State.MISSED]], np.uint8)
+    picture = blended(states, ground)
+    assert picture[0, 0].tolist() == [204] * 3
+    assert picture[0, 1].tolist() == [round(0.85 * level + 0.15 * 255) for level in PALETTE[State.FALSE].tolist()]
+
+
+def test_what_is_left_out_is_hatched_and_nothing_else():
+    states = np.full((40, 40), State.IGNORED, np.uint8)
+    states[:20] = State.FALSE
+    drawn = hatched(states, step=4)
+    assert (drawn[:20] == State.FALSE).all()
+    assert {*np.unique(drawn[20:]).tolist()} == {State.IGNORED, BETWEEN}
+    assert np.count_nonzero(drawn == BETWEEN) == np.count_nonzero(drawn == State.IGNORED) == 400
+    assert drawn[20, :8].tolist() == [BETWEEN] * 4 + [State.IGNORED] * 4
 
 
 def states_in(path):
     picture = Image.open(path)
     assert picture.mode == "P"
     states = np.asarray(picture)
-    colours = np.array([ImageColor.getrgb(COLOURS[state]) for state in sorted(COLOURS)])
-    np.testing.assert_array_equal(np.asarray(picture.convert("RGB")), colours[states])
-    return states
+    np.testing.assert_array_equal(np.asarray(picture.convert("RGB")), PALETTE[states])
+    return np.where(states == BETWEEN, State.IGNORED, states)
 
 
 def how_many(states, state):

@@ -112,6 +112,7 @@ class Boundaries(_OfBoundaries, can.Official, can.Verb, can.Companions, can.Pict
     """
 
     reads: ClassVar[Reading] = BoundaryMaps.reads
+    draws_lines: ClassVar[bool] = True
     states_called: ClassVar[Mapping[int, str]] = {
         State.TRUE: "true",
         State.FALSE: "false",

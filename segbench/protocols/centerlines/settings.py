@@ -76,6 +76,7 @@ class Centerlines(Protocol, can.Verb, can.FromCounts, can.Pictured):
     counts = counts_in("segbench.protocols.centerlines.counts", "CenterlineCounts")
     title: ClassVar[str] = "Centerlines of masks are compared: clDice and its parts, Betti and Euler errors."
     examples: ClassVar[tuple[str, ...]] = ("GT PRED --at 0.5", "GT PRED --thresholds 19 --skeleton lee")
+    draws_lines: ClassVar[bool] = True
     states_called: ClassVar[Mapping[int, str]] = {
         State.TRUE: "predicted centerline in the true mask",
         State.FALSE: "predicted centerline outside",

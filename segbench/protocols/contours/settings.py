@@ -192,6 +192,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
     reads: ClassVar[Reading] = LABEL_MAPS
     takes_volumes: ClassVar[bool] = True
     counts = counts_in("segbench.protocols.contours.counts", "ContourCounts")
+    draws_lines: ClassVar[bool] = True
     title: ClassVar[str] = (
         "Contours of masks are compared: Hausdorff and mean distances, NSD, Boundary IoU, and J and F of DAVIS."
     )

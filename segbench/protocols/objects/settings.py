@@ -157,6 +157,7 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         "GT PRED --kind panoptic -o results.segbench",
         "GT PRED --kind components --at 0.5",
     )
+    draws_lines: ClassVar[bool] = True
     states_called: ClassVar[Mapping[int, str]] = {
         State.TRUE: "matched, as predicted",
         State.PARTNER: "matched, as in the ground truth",

@@ -20,7 +20,7 @@ from urllib.parse import quote, urlencode
 from markupsafe import Markup
 
 from segbench._version import __version__
-from segbench.aggregator.joining import join_runs
+from segbench.aggregator.joining import first_run, join_runs
 from segbench.aggregator.measuring import measured_with
 from segbench.aggregator.result import AXES, Result, as_results, names_of, parts_if_any
 from segbench.aggregator.writing import refuse_foreign, write_file
@@ -36,12 +36,13 @@ from segbench.drawing.palette import class_colours
 from segbench.loaders.belonging import By
 from segbench.loaders.source import shown
 from segbench.protocols.states import State
-from segbench.report import overlays
+from segbench.report import grounds
 from segbench.report.metric_table import MetricTable
 from segbench.report.page.answer import Opening, compared_results, opening_of, sentence
 from segbench.report.page.charts import figures, points
-from segbench.report.page.panels import GalleryRow, Panels, chosen_rows, first_run, gallery, panels
-from segbench.report.page.pictures import alphas, photographs
+from segbench.report.page.panels import GalleryRow, Panels, chosen_rows, gallery, panels
+from segbench.report.page.pictures import alphas
+from segbench.report.photographs import photographs
 from segbench.report.plots.methods import Method, pooled_classes, styles_of
 from segbench.report.ranking import headline_order
 from segbench.report.remarks import Remark, remarks
@@ -439,11 +440,11 @@ def _html(sections: Sequence[Mapping[str, Any]], title: str) -> str:
 def _styles(sections: Sequence[Mapping[str, Any]]) -> str:
     """Return the styles of the page: colours of methods and states, and how many columns its tables have."""
     colours = {f"p{index}": colour for index, colour in enumerate((*palette.COLOURS, palette.HUMAN))}
-    colours |= {state.name.lower(): colour for state, colour in overlays.COLOURS.items()}
+    colours |= grounds.COLOURS
     own = "".join(f"--{name}: {colour}; " for name, colour in colours.items())
     counts = ""
     for section in sections:
-        methods = len(section["gallery"].methods)
+        methods = section["gallery"].columns if section["gallery"].methods else 0
         down = math.ceil(methods / _PRINTED_ACROSS)  # lines of thumbnails, of about the same length
         across = math.ceil(methods / max(down, 1))
         columns = max(len(part["table"].columns) for part in (section["whole"], *section["parts"]))

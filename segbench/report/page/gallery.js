@@ -21,7 +21,7 @@ function following(section) {
     const states = await statesAt(panel, method, at);
     if (wanted.get(thumb) !== at) return;
     const canvas = find("canvas", thumb) ?? find(".frame", thumb).appendChild(document.createElement("canvas"));
-    paint(canvas, states, tints(alphas, table.classList.contains("thin") || !find(".photo", thumb)));
+    paint(canvas, hatched(states), tints(alphas, table.classList.contains("thin") || !find(".photo", thumb)));
     thumb.classList.add("followed");
     const [name, values] = ranking(method);
     if (name) find("small:not(.slice)", thumb).textContent = `${name} ${written(values[at])}`;

@@ -52,13 +52,13 @@ async function stage() {
     };
     if (source.complete === false) source.addEventListener("load", draw, { once: true });
     else draw();
-  } else paint(main, states, colours);
+  } else paint(main, hatched(states), colours);
   if (view !== "difference") explainStates(states);
 }
 
 function divided(mine, theirs, colours) {
   const border = (find("#divider").value / 100) * mine.width;
-  return [{ ...mine, levels: mine.levels.map((state, place) => (place % mine.width < border ? state : theirs.levels[place])) }, colours];
+  return [hatched({ ...mine, levels: mine.levels.map((state, place) => (place % mine.width < border ? state : theirs.levels[place])) }), colours];
 }
 
 // Pixels that only one of two methods got right, in its colour; grey where both are wrong.
@@ -82,9 +82,12 @@ function legend(entries) {
   }));
 }
 
+// Of what is left out as its pixels are hatched.
+const shade = (state) => (state === 4 ? "repeating-linear-gradient(135deg, var(--ignored) 0 3px, var(--between) 3px 6px)" : `var(--${STATES[state]})`);
+
 function explainStates({ levels }) {
   const seen = new Set(levels);
-  legend(open.words.map((words, state) => [`var(--${STATES[state]})`, words, state]).filter(([, words, state]) => words && seen.has(state)));
+  legend(open.words.map((words, state) => [shade(state), words, state]).filter(([, words, state]) => words && seen.has(state)));
 }
 
 function address() {

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from segbench.aggregator.executors import answers
+from segbench.aggregator.joining import first_run
 from segbench.aggregator.rereading import files_of, why_no_pictures
 from segbench.aggregator.result import Result
 from segbench.core.arrays import FloatArray
@@ -30,7 +31,7 @@ LONGEST_SIDES = (512, 340, 256, 170)
 
 _FEW_CUTS, _GALLERY_CUTS = 5, 11
 _MESSAGES = "problem", "noPhoto"
-_IN_GALLERY = "thumbnail", "backdrop"
+_IN_GALLERY = "thumbnail", "backdrop", "truth_shown"
 
 
 @dataclass(frozen=True)
@@ -195,11 +196,6 @@ def _looks(result: Result, gallery: Sequence[str]) -> Callable[[str], MethodOnIm
     return look
 
 
-def first_run(result: Result) -> Result:
-    """Return the first of the trainings that a result is the mean of; the result itself where it is no mean."""
-    return next(iter(result.runs.values())) if result.averages_runs else result
-
-
 def _cuts(result: Result, matched: int) -> tuple[tuple[float, ...], int]:
     """Return thresholds to slide through (`matched` many where matching takes time) and the index of the best one."""
     counts = result.scores
@@ -238,12 +234,13 @@ def _size(panel: Mapping[str, Any]) -> int:
 
 @dataclass(frozen=True)
 class GalleryRow:
-    """An image of the gallery: why it is there, its metrics, its photograph as a WebP in base64, thumbnails."""
+    """An image of the gallery: why it is there, its metrics, its photograph and ground truth, thumbnails."""
 
     reason: str
     image: str
     metric_text: str
     backdrop: str = ""
+    truth: Mapping[str, Any] | None = None
     thumbnails: tuple[Mapping[str, Any], ...] = ()
 
 
@@ -254,6 +251,16 @@ class Gallery:
     rows: tuple[GalleryRow, ...] = ()
     methods: tuple[int, ...] = ()
     thin: bool = False
+
+    @property
+    def has_photographs(self) -> bool:
+        """Whether there is a column of photographs."""
+        return any(row.backdrop for row in self.rows)
+
+    @property
+    def columns(self) -> int:
+        """How many pictures a row has: those of methods, the ground truth and perhaps the photograph."""
+        return len(self.methods) + 1 + self.has_photographs
 
 
 def chosen_rows(methods: Sequence[Method]) -> tuple[GalleryRow, ...]:
@@ -313,7 +320,8 @@ def gallery(rows: Sequence[GalleryRow], methods: Sequence[Method], panels: Mappi
     shown = []
     for row, panel in drawn:
         thumbnails = tuple(_thumbnail(panel["methods"][k], methods[k], row.image) for k in shown_methods)
-        shown.append(replace(row, backdrop=panel.get("backdrop", ""), thumbnails=thumbnails))
+        truth = panel.get("truth_shown")
+        shown.append(replace(row, backdrop=panel.get("backdrop", ""), truth=truth, thumbnails=thumbnails))
     return Gallery(tuple(shown), shown_methods, sum(shares) / len(shares) < THIN)
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import base64
 import io
 import math
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,19 +20,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from segbench.aggregator.rereading import pictured, reread
 from segbench.aggregator.result import Result
-from segbench.core.errors import DataError, SegbenchError
-from segbench.core.messages import Message
+from segbench.core.errors import SegbenchError
 from segbench.core.metric import finite
 from segbench.core.pictures import Pictures
 from segbench.core.sample import Sample
-from segbench.loaders.decoded import MAX_PIXELS, size
-from segbench.loaders.images import decode
-from segbench.loaders.listing import SampleFiles, list_place
-from segbench.loaders.raster import PILLOW_NAMES
-from segbench.loaders.source import METAIMAGE, NIFTI, NRRD, Source, extension_of, read_bytes, shown
+from segbench.loaders.listing import SampleFiles
+from segbench.loaders.source import Source
 from segbench.protocols.states import State, seen_in, states_of_labels
-from segbench.report.overlays import PALETTE
-from segbench.report.slices import Plane, axial_plane_of_most_errors
+from segbench.report.figure.cells import MASK_PALETTE, class_palette
+from segbench.report.grounds import OPACITY, PALETTE, hatched
+from segbench.report.photographs import read_photograph
+from segbench.report.slices import Plane, axial_plane_of_most_errors, cut_pictures
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -45,14 +42,10 @@ THIN = 0.12
 
 _QUALITY = 72
 _DIGITS = 4
-# Pixels that are right hide less of the photograph than those that are wrong.
-_ALPHAS = {State.TRUE: 110, State.IGNORED: 110}
 MOST_CUTS = 255
 MOST_SLICES = 15
 """How many slices of a volume the page keeps."""
 _COLOURS = 3
-_CHANNEL = "_0000"
-_DARKEST, _BRIGHTEST = 0.5, 99.5  # percentiles of volumes that are black and white
 
 THUMBNAIL = 300
 """Longest side of thumbnails in the gallery, in pixels."""
@@ -137,6 +130,7 @@ def _method(method: MethodOnImage, task: Task, panel: dict[str, Any]) -> dict[st
     fields: dict[str, Any] = {"cuts": [None if math.isnan(cut) else float(f"{cut:.7g}") for cut in method.cuts]}
     fields["start"] = method.start
     if not sample.volume:
+        _show_truth(pictures, method, task, panel)
         return fields | _one_picture(pictures, method, task, panel)
     states = states_at(pictures, method.start)
     kept: KeptSlices = panel["kept"] or slices_kept(states, sample)
@@ -149,6 +143,7 @@ def _method(method: MethodOnImage, task: Task, panel: dict[str, Any]) -> dict[st
         for plane in kept.planes
     ]
     fields["slice_shown"] = kept.shown
+    _show_truth(cut_pictures(pictures, kept.planes[kept.shown]), method, task, panel)
     return fields | fields["slices"][kept.shown]
 
 
@@ -164,6 +159,23 @@ def _one_picture(pictures: Pictures, method: MethodOnImage, task: Task, panel: d
     if task.in_gallery:
         fields["thumbnail"] = _thumbnail(pictures, method.start, task.photo)
     return fields
+
+
+def _show_truth(pictures: Pictures, method: MethodOnImage, task: Task, panel: dict[str, Any]) -> None:
+    """Add the ground truth of an image of the gallery to its panel, in the colours of masks or classes."""
+    from PIL import Image
+
+    if not task.in_gallery or method.result is None or "truth_shown" in panel:
+        return
+    side = block_side(pictures.truth.shape, THUMBNAIL)
+    levels = pictures.truth.ravel()[picked(pictures.truth_ranks, side)]
+    image = Image.fromarray(levels, "P" if pictures.reached is not None or pictures.classes is not None else "L")
+    if pictures.classes is not None:
+        image.putpalette(class_palette(pictured(method.result).classes_drawn).tobytes())
+    elif pictures.reached is not None:
+        image.putpalette(MASK_PALETTE.tobytes())
+    height, width = pictures.truth.shape
+    panel["truth_shown"] = {"png": _base64(image, "PNG", optimize=True), "size": [width, height]}
 
 
 class KeptSlices(NamedTuple):
@@ -182,24 +194,6 @@ def slices_kept(states: Levels, sample: Sample) -> KeptSlices:
     spread = np.rint(np.linspace(*ends, MOST_SLICES - 1)).astype(int)
     numbers = np.union1d(spread, [chosen.at]).tolist()
     return KeptSlices([chosen._replace(at=number) for number in numbers], numbers.index(chosen.at))
-
-
-def cut_pictures(pictures: Pictures, plane: Plane) -> Pictures:
-    """Return the pictures of a slice of a volume."""
-
-    def cut(volume: Levels | None) -> Levels | None:
-        return None if volume is None else plane.cut(volume)
-
-    return replace(
-        pictures,
-        truth=plane.cut(pictures.truth),
-        truth_ranks=plane.cut(pictures.truth_ranks),
-        reached=cut(pictures.reached),
-        soft=cut(pictures.soft),
-        classes=cut(pictures.classes),
-        states=[plane.cut(states) for states in pictures.states],
-        outlines=[plane.cut(edges) for edges in pictures.outlines],
-    )
 
 
 def states_at(pictures: Pictures, at: int) -> Levels:
@@ -274,7 +268,7 @@ def tint(states: Levels, share: float) -> str:
     """Write states in their colours as a PNG in base64, transparent where there is nothing."""
     from PIL import Image
 
-    image = Image.fromarray(states, "P")
+    image = Image.fromarray(hatched(states), "P")
     image.putpalette(PALETTE.tobytes())
     return _base64(image, "PNG", optimize=True, transparency=bytes(alphas(share)))
 
@@ -285,8 +279,9 @@ def _rounded(values: ArrayLike) -> list[float | None]:
 
 
 def alphas(share: float) -> list[int]:
-    """Say how opaque each state is over a photograph of which this share is tinted."""
-    return [0 if state is State.NOTHING else 255 if share < THIN else _ALPHAS.get(state, 175) for state in State]
+    """Say how opaque each state is over a photograph of which this share is tinted, and between lines of a hatching."""
+    opaque = 255 if share < THIN else math.ceil(255 * OPACITY)
+    return [0, *[opaque] * (len(PALETTE) - 1)]
 
 
 def photograph(pixels: NDArray[Any], longest: int) -> str:
@@ -302,53 +297,3 @@ def _base64(image: Image.Image, form: str, **options: object) -> str:
     file = io.BytesIO()
     image.save(file, form, **options)
     return base64.b64encode(file.getvalue()).decode("ascii")
-
-
-def photographs(folder: str) -> dict[str, Source]:
-    """Find the photograph of each image in a folder or an archive: its name, with any extension."""
-    by_name = {shown(unicodedata.normalize("NFC", photo.stem)): photo.source for photo in list_place(folder).entries}
-    # nnU-Net calls the first channel of a case NAME_0000.
-    channels = {name.removesuffix(_CHANNEL): path for name, path in by_name.items() if name.endswith(_CHANNEL)}
-    return channels | by_name
-
-
-def read_photograph(path: Source) -> Levels:
-    """Read a photograph as 8-bit grey or RGB."""
-    data = read_bytes(path)
-    form = PILLOW_NAMES.get(path.suffix.lower())
-    if form is None:
-        # CT has negative numbers, which scores may not have.
-        is_volume = extension_of(path.name) in (*NIFTI, *METAIMAGE, *NRRD)
-        decoded = decode(data, path, role="ground truth" if is_volume else "prediction")
-        return _as_grey(decoded.array) if decoded.volume or decoded.geometry else _as_bytes(decoded.array)
-    from PIL import Image
-
-    pixels = None
-    try:
-        image = Image.open(io.BytesIO(data), formats=(form,))
-        if image.width * image.height <= MAX_PIXELS:
-            pixels = np.asarray(image.convert("L" if image.mode in ("1", "L") else "RGB"))
-    except Exception as error:
-        problem = Message("no-photograph", "is not a photograph that can be shown ({reason})", reason=str(error))
-        raise DataError(shown(path), problem, "write the file again") from error
-    if pixels is None:
-        problem = Message(
-            "too-large", "{size} is more than {most} pixels", size=size(image.size[::-1]), most=MAX_PIXELS
-        )
-        raise DataError(shown(path), problem, "make it smaller")
-    return pixels
-
-
-def _as_grey(voxels: NDArray[Any]) -> Levels:
-    """Return grey levels from the .5 to the 99.5 percentile of the values that are finite."""
-    finite_voxels = voxels[np.isfinite(voxels)]
-    if not finite_voxels.size:
-        return np.zeros(voxels.shape, np.uint8)
-    low, high = np.percentile(finite_voxels, (_DARKEST, _BRIGHTEST)).tolist()
-    shares = (np.nan_to_num(voxels.astype(np.float32), nan=low) - low) / ((high - low) or 1)
-    return np.rint(255 * np.clip(shares, 0, 1)).astype(np.uint8)
-
-
-def _as_bytes(pixels: NDArray[Any]) -> Levels:
-    full = np.iinfo(pixels.dtype).max if pixels.dtype.kind in "iu" else 1
-    return np.rint(np.clip(pixels / full, 0, 1) * 255).astype(np.uint8)

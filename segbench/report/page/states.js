@@ -1,6 +1,6 @@
 "use strict";
 // What became of each pixel of an image by a method, at one of its thresholds: as arrays, and in colours.
-const STATES = ["nothing", "true", "false", "missed", "ignored", "partner", "near", "far"];
+const STATES = ["nothing", "true", "false", "missed", "ignored", "partner", "near", "far", "between"];
 const whole = (count) => count.toLocaleString("en");
 
 function counted(method, at) {
@@ -38,6 +38,13 @@ async function statesAt(panel, method, at) {
   if (!method.levels) return decodeOnce(method.states[at]);
   const [truth, { width, height, levels }] = await Promise.all([decodeOnce(panel.truths[method.truth]), decodeOnce(method.levels)]);
   return { width, height, levels: truth.levels.map((label, place) => (label === 2 ? 4 : levels[place] > at ? (label ? 1 : 2) : label ? 3 : 0)) };
+}
+
+// What is left out, hatched.
+function hatched({ width, height, levels }) {
+  const step = Math.max(3, Math.ceil(Math.max(width, height) / 128));
+  const between = STATES.length - 1;
+  return { width, height, levels: levels.map((state, place) => (state === 4 && Math.floor((Math.floor(place / width) + (place % width)) / step) % 2 ? between : state)) };
 }
 
 // Colours of the states over a photograph: opaque where what is tinted is thin.

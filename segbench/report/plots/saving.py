@@ -6,6 +6,7 @@ import io
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,26 +14,20 @@ from segbench.aggregator.result import Result, as_results, names_of, parts_if_an
 from segbench.aggregator.writing import write_file
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Either, Message
-from segbench.core.names import one_line
 from segbench.drawing.axes import as_axes, centre, new_axes
 from segbench.drawing.charts import COLUMN
-from segbench.drawing.letters import draw_as_outlines, fallback_families, letters_without_font, needing_shaping
+from segbench.drawing.letters import draw_as_outlines
+from segbench.drawing.written import FONTS, WRITTEN, families_for
 from segbench.report.plots.kinds import kind_of
 from segbench.report.plots.methods import Kind, usual_kind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_WRITTEN: Mapping[str, Mapping[str, str | None]] = {
-    ".pdf": {"Creator": "segbench", "CreationDate": None},
-    ".svg": {"Creator": "segbench", "Date": None},
-    ".png": {"Software": "segbench"},
-}
-"""What files say of themselves, without a date."""
-FORMATS = tuple(_WRITTEN)
+FORMATS = tuple(WRITTEN)
+FIGURE = "figure"
+"""The plot of images, which is a page of pictures with a size of its own: see `segbench.report.figure`."""
 _DPI = 200
-_MOST_LETTERS = 8
-_FONTS: Mapping[str, Any] = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "segbench"}
 _BY_WIDTH: Sequence[tuple[float, Mapping[str, Any]]] = (
     (COLUMN, {"font.size": 8, "lines.linewidth": 1.2, "lines.markersize": 4.5}),
     (10, {}),
@@ -41,7 +36,7 @@ _BY_WIDTH: Sequence[tuple[float, Mapping[str, Any]]] = (
 """Settings of pictures up to a width in inches: a column of a paper, its whole width, and a slide."""
 
 
-def plot(results: Result | Sequence[Result], kind: str, *, ax: Axes | None = None) -> Axes:
+def plot(results: Result | Sequence[Result], kind: str, *, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
     """Draw results as ``segbench plot --kind`` does; kinds with options have functions of their own, as `plot_pr`.
 
     Parameters
@@ -52,6 +47,11 @@ def plot(results: Result | Sequence[Result], kind: str, *, ax: Axes | None = Non
         Such as ``"f"``, ``"comparison"`` or ``"nsd"``; ``docs/plots.md`` shows all.
     ax : matplotlib Axes, optional
         Where to draw; a new figure if left out.
+    **options
+        Of ``"figure"``, the images of a paper: ``images`` (folder of photographs), ``rows="worst:2,disagree:1,best:1"``
+        or names of images, ``style="errors"`` (``"contours"``, ``"labels"``), ``transpose``, ``metric``,
+        ``threshold``, ``crops=["NAME:x,y,w,h"]``, ``width`` (inches, or a venue such as ``"cvpr-column"``) and
+        ``names={"ours": "Ours"}``. It has axes of its own, whose unit is a point; see ``docs/figure.md``.
 
     Returns
     -------
@@ -60,7 +60,9 @@ def plot(results: Result | Sequence[Result], kind: str, *, ax: Axes | None = Non
     Raises
     ------
     ArgumentError
-        For an unknown kind, no results, or results that have no such plot.
+        For an unknown kind, no results, results that have no such plot, or an option that the kind does not take.
+    DataError
+        If of a figure nothing can be drawn.
 
     Examples
     --------
@@ -71,7 +73,29 @@ def plot(results: Result | Sequence[Result], kind: str, *, ax: Axes | None = Non
     >>> ax.get_xlabel(), ax.get_ylabel(), ax.get_legend_handles_labels()[1]
     ('Threshold', 'F', ['[F=.800] net'])
     """
+    if kind == FIGURE:
+        from segbench.report.figure.drawing import draw_grid
+        from segbench.report.figure.grid import FigureSettings, grid_of
+
+        known = [setting.name for setting in fields(FigureSettings)]
+        _refuse_options(kind, options, known)
+        return draw_grid(grid_of(results, FigureSettings(**options)), ax)
+    _refuse_options(kind, options, [])
     return kind_of(kind).draw(as_results(results), ax=as_axes(ax))
+
+
+def _refuse_options(kind: str, options: Mapping[str, Any], known: Sequence[str]) -> None:
+    """Refuse options that a kind of plot does not take."""
+    for name in options.keys() - {*known}:
+        raise ArgumentError(
+            Message(
+                "unknown-setting",
+                "a plot of kind {kind} does not take {option!r}; it takes {known}",
+                kind=kind,
+                option=name,
+                known=["ax", *known],
+            )
+        )
 
 
 def save_plot(
@@ -109,11 +133,11 @@ def save_plot(
     from matplotlib.figure import Figure
 
     suffix = path.suffix.lower()
-    settings: dict[Any, Any] = {**_FONTS, **(_settings_for(size[0]) if size else {})}
+    settings: dict[Any, Any] = {**FONTS, **(_settings_for(size[0]) if size else {})}
     with mpl.rc_context(settings), warnings.catch_warnings():
-        # `_families` says what they say, once.
+        # `families_for` says what they say, once.
         warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font", UserWarning)
-        families = _families(results, suffix, say)
+        families = families_for(_names_in(results), suffix, say)
         mpl.rcParams["font.family"] = families
         # Not pyplot: what is only written must neither stay in memory nor ask for a window.
         figure = Figure(figsize=size, dpi=_DPI, layout="constrained")  # letters are as wide as when they are measured
@@ -122,7 +146,7 @@ def save_plot(
             centre(ax)
         if suffix == ".pdf" and not mpl.rcParams["text.usetex"]:
             draw_as_outlines(figure, families)
-        written = _WRITTEN[suffix]
+        written = WRITTEN[suffix]
         drawn = io.BytesIO()
         kind_of_file = suffix.removeprefix(".")
         figure.savefig(drawn, format=kind_of_file, dpi=_DPI, bbox_inches=None if size else "tight", metadata=written)
@@ -130,35 +154,10 @@ def save_plot(
     return plot
 
 
-def _families(results: Sequence[Result], suffix: str, say: Callable[[str], None] | None) -> list[str]:
-    """Return the font families chosen, and behind them those that have the other letters of names."""
-    import matplotlib as mpl
-
-    families = list(mpl.rcParams["font.family"])
-    if mpl.rcParams["text.usetex"]:
-        return families
+def _names_in(results: Sequence[Result]) -> list[str]:
+    """Return the texts that plots of results may have beside those of segbench."""
     names = [*names_of(results), *(name for result in results for name in parts_if_any(result, "class"))]
-    names += [metric.name for result in results for metric in result.metrics]
-    as_file = "write an .svg, whose texts the viewer draws"
-    shaped = needing_shaping(names) if suffix != ".svg" else []
-    if shaped:
-        raise ArgumentError(
-            Message(
-                "unknown-letters",
-                "{name}: Matplotlib {version} cannot join or turn the letters of this script, as 3.11 can; install a "
-                "newer one, or {as_file}",
-                name=one_line(shaped[0]),
-                version=mpl.__version__,
-                as_file=as_file,
-            )
-        )
-    missing = letters_without_font(names, families)
-    families += fallback_families(missing)
-    unknown = sorted(letters_without_font(names, families))
-    if unknown and suffix != ".svg" and say:
-        letters = " ".join(unknown[:_MOST_LETTERS])
-        say(f"no installed font has the letters {letters}: boxes stand for them; install one that has, or {as_file}")
-    return families
+    return names + [metric.name for result in results for metric in result.metrics]
 
 
 def _settings_for(width: float) -> dict[str, Any]:

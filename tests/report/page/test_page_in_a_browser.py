@@ -128,7 +128,7 @@ class TestPage:
             assert overflowing(browser.driver) == []
             shown = browser.run(
                 """return [...document.querySelector('.gallery tbody tr').cells].slice(1)
-                    .filter((cell) => cell.querySelector('svg.swatch').checkVisibility())
+                    .filter((cell) => cell.querySelector('svg.swatch')?.checkVisibility())
                     .map((cell) => cell.querySelector('.printed').innerText)"""
             )
             assert sorted(shown) == names
