@@ -15,12 +15,10 @@ from segbench.inputs.class_names import classes_of, refuse_unfit
 from segbench.loaders.instance_files import INSTANCE_FILES
 
 if TYPE_CHECKING:
-    from segbench.inputs.summaries import ImageSummary
-    from segbench.loaders.listing import SampleFiles
-
-if TYPE_CHECKING:
     from segbench.core.arrays import BoolArray
     from segbench.core.instances import Instances
+    from segbench.inputs.summaries import ImageSummary
+    from segbench.loaders.listing import SampleFiles
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
