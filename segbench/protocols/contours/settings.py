@@ -135,7 +135,8 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
     ----------
     convention : {"metrics-reloaded", "medpy", "deepmind", "brats", "davis"}, optional
         Set `surface`, ``hd95`` and `empty` as this tool has them, or `sequences`: Metrics Reloaded and MONAI, medpy
-        from version 0.5.2, Google DeepMind's surface-distance, the code of BraTS 2023, or DAVIS.
+        from version 0.5.2, Google DeepMind's surface-distance, the code of BraTS 2023, or DAVIS. nnU-Net 2 measures no
+        distances, and has none.
     surface : {"pixels", "lengths", "voxels", "areas"}
         What contours are made of: the pixels of a mask with a neighbour of four outside, or elements between the
         centres of pixels, weighted by their length. Of volumes the surface: the voxels of a mask with a neighbour of
@@ -198,7 +199,9 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
     )
     examples: ClassVar[tuple[str, ...]] = ("GT PRED --at 0.5 --nsd 1,2", "GT PRED --convention medpy --spacing 0.7")
     convention: Convention | None = option(
-        "Follow the conventions of a tool in all settings.", shown="metrics-reloaded", measuring="shorthand"
+        "Follow the conventions of a tool in all settings; brats is the code of 2023.",
+        shown="metrics-reloaded",
+        measuring="shorthand",
     )
     surface: Surface | None = option(
         "Measure between pixels (voxels), or elements with their lengths (areas).",
@@ -222,13 +225,13 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
         none="none takes NSD away",
     )
     spacing: float | Sequence[Any] | Mapping[str, Any] | str | PathLike[str] = option(
-        "Set the size of pixels in mm, in the order of headers, of each image, or as headers have it.",
+        "Set the size of pixels in mm: of all images, of each (CSV), or as headers have it.",
         1.0,
         metavar="MM|WxHxD|header|FILE.csv",
         read=typed_spacing,
         write=typed_text,
         example="0.78x0.78x3",
-        shown="pixels",
+        shown="pixels, of volumes header",
         measuring="apart",
         may_count=True,
         none="none measures in pixels",

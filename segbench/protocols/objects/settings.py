@@ -215,12 +215,12 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         rare=True,
     )
     spacing: float | Sequence[Any] | Mapping[str, Any] | str | PathLike[str] = option(
-        "Set the size of pixels in mm, in the order of headers, of each image, or as headers have it.",
+        "Set the size of pixels in mm: of all images, of each (CSV), or as headers have it.",
         1.0,
         metavar="MM|WxHxD|header|FILE.csv",
         read=typed_spacing,
         example="0.78x0.78x3",
-        shown="pixels",
+        shown="pixels, of volumes header",
         rare=True,
     )
 
