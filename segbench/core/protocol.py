@@ -259,6 +259,11 @@ class Protocol(ABC):
         """Whether its settings are for volumes, and not for images."""
         return False
 
+    @property
+    def expects_volumes(self) -> bool:
+        """Whether its settings say that arrays of three axes are volumes, and no batches."""
+        return self.of_volumes
+
     def for_volumes(self, *, with_header: bool = False) -> Self:
         """Return the protocol that measures volumes; `with_header` says that files have spacings in their headers."""
         del with_header

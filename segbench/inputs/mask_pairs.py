@@ -11,6 +11,7 @@ import numpy as np
 
 from segbench.core.arrays import Array, BoolArray, FloatArray
 from segbench.core.errors import VOLUMES, DataError
+from segbench.core.geometry import how_to_fit
 from segbench.core.levels import in_type_of, refuse_not_finite, scores_of
 from segbench.core.messages import NOTHING, Message, Setting, alternatives, joined
 from segbench.core.numbers import written
@@ -106,7 +107,8 @@ def _refuse_other_size(sample: Sample, truth: Array, predicted: Array) -> None:
             shape=predicted.shape,
             expected=truth.shape,
         )
-        raise DataError(sample.predicted_file, problem, "resize it by nearest neighbour first")
+        resize = Message("fix", "resize it by nearest neighbour first")
+        raise DataError(sample.predicted_file, problem, how_to_fit(predicted.shape, truth.shape, resize))
 
 
 def refuse_numbers_with_loss(sample: Sample, advice_on_levels: Callable[[Side], Message]) -> None:

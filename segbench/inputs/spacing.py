@@ -167,6 +167,11 @@ def _is_by_image(spacing: Spacing) -> TypeGuard[SizesOfImages]:
     return isinstance(spacing, tuple) and isinstance(spacing[0], tuple)
 
 
+def is_of_volumes(spacing: Spacing) -> bool:
+    """Return whether a setting has the sizes of voxels along three axes, the same in all images."""
+    return isinstance(spacing, tuple) and not _is_by_image(spacing) and len(spacing) == _MOST_SIZES
+
+
 def reading_for(reads: Reading, spacing: Spacing) -> Reading:
     """Return a way of reading that knows whose spacing is measured with, as faulty headers matter by that."""
     if spacing == 1:

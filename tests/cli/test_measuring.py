@@ -130,7 +130,9 @@ def test_counting_again_by_one_number_names_the_spacing(segbench, soft, contours
 
 @pytest.mark.parametrize("spacing", ["0.5x0.7", "FILE.csv"])
 def test_a_spacing_that_counts_have_is_taken_again(segbench, soft, counts_nothing, tmp_path, spacing):
-    (tmp_path / "FILE.csv").write_text("name,spacing\n" + "".join(f"{image.stem},0.5x0.7\n" for image in soft[0].iterdir()))
+    (tmp_path / "FILE.csv").write_text(
+        "name,spacing\n" + "".join(f"{image.stem},0.5x0.7\n" for image in soft[0].iterdir())
+    )
     spacing = spacing.replace("FILE", str(tmp_path / "FILE"))
     file, counted_with = tmp_path / "r.segbench", ("--at", "0.5", "--spacing", spacing)
     ran(segbench("contours", *soft[:2], "-o", file, *counted_with))

@@ -47,6 +47,7 @@ from segbench.inputs.spacing import (
     Spacing,
     as_lookup,
     exact,
+    is_of_volumes,
     read_spacing,
     reading_for,
     sizes_of,
@@ -411,6 +412,11 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
     def of_volumes(self) -> bool:
         """Whether surfaces of volumes are measured."""
         return self.surface in PIXELS_OF_VOXELS
+
+    @property
+    def expects_volumes(self) -> bool:
+        """Whether voxels are measured, or have sizes along three axes."""
+        return self.of_volumes or is_of_volumes(cast("Spacing", self.spacing))
 
     def for_volumes(self, *, with_header: bool = False) -> Self:
         """Return the protocol that measures volumes; `with_header` says that files have spacings in their headers."""

@@ -42,7 +42,16 @@ from segbench.inputs.label_rules import Positive
 from segbench.inputs.numbered_objects import NO_LABEL_MAP, NumberedObjects
 from segbench.inputs.object_kinds import COMPONENTS, INSTANCES, PANOPTIC, Kind
 from segbench.inputs.panoptic_maps import PanopticMaps
-from segbench.inputs.spacing import HEADER, as_lookup, read_spacing, reading_for, sizes_of, spacing_text, typed_spacing
+from segbench.inputs.spacing import (
+    HEADER,
+    as_lookup,
+    is_of_volumes,
+    read_spacing,
+    reading_for,
+    sizes_of,
+    spacing_text,
+    typed_spacing,
+)
 from segbench.loaders.reading import MASKS
 from segbench.protocols.one_class import OneClass, divided_by_class
 from segbench.protocols.registry import protocols
@@ -277,6 +286,11 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
     def of_volumes(self) -> bool:
         """Whether voxels of components touch, and not pixels; instances are counted alike."""
         return self.connectivity in CONNECTIVITIES_OF_VOLUMES
+
+    @property
+    def expects_volumes(self) -> bool:
+        """Whether voxels are measured, or have sizes along three axes."""
+        return self.of_volumes or is_of_volumes(cast("Spacing", self.spacing))
 
     def for_volumes(self, *, with_header: bool = False) -> Self:
         """Return the protocol that measures volumes; `with_header` says that files have spacings in their headers."""
