@@ -1,5 +1,6 @@
 """Volumes from files to counts: through Python and the command line, in folders and archives, and what is refused."""
 
+import csv
 import json
 import shutil
 from dataclasses import replace
@@ -376,9 +377,48 @@ class TestFoldersOfNnunet:
         path = self.dataset(tmp_path, {"background": 0, "liver": 1, "ignore": 2})
         answer = segbench("labels", truths, predictions, "--classes", path)
         assert "classes:background=0,liver=1|void:2|" in answer.out
-        assert Labels(classes=path) == Labels(classes=2, names=["background", "liver"], void=2)
+        assert Labels(classes=path) == Labels(classes=2, names=["background", "liver"], void=2, background=0)
         assert Labels(classes=path, void=()).void == ()
         assert made_of(path).signature_fields()["void"] == "2"
+
+    @pytest.mark.parametrize("protocol", [Labels, Contours])
+    def test_the_background_that_a_dataset_names_is_in_no_mean(self, tmp_path, protocol):
+        path = self.dataset(tmp_path, {"background": 0, "organ": 1, "tumor": 2})
+        counted = [
+            count(CASES[0], PREDICTED[0], protocol(classes=path, **settings)).metrics()
+            for settings in ({}, {"background": 0}, {"background": ()})
+        ]
+        key = "mean_dice" if protocol is Labels else "dice"
+        assert counted[0][key] == counted[1][key] != counted[2][key]
+        implied = protocol(classes=path)
+        assert (
+            implied.with_settings(both_empty=1).background == (0,) if protocol is Labels else implied.background == (0,)
+        )
+        assert implied.with_settings(background=()).with_settings(background=0) == implied
+        assert "background" not in protocol(classes=path, background=()).settings_as_text
+        assert protocol(classes=3).background == ()
+
+    def test_the_command_line_takes_the_background_of_a_dataset_or_none(self, segbench, truths, predictions, tmp_path):
+        path = self.dataset(tmp_path, {"background": 0, "organ": 1, "tumor": 2})
+        file = tmp_path / "r.segbench"
+
+        def mean(*arguments):
+            answer = segbench(*arguments, "--format", "csv")
+            (row,) = csv.DictReader(answer.out.splitlines())
+            return row["mean_dice_cases"]
+
+        of_organs = mean("labels", truths, predictions, "--classes", path, "-o", file)
+        of_all = mean("labels", truths, predictions, "--classes", path, "--background", "none")
+        assert of_organs == mean("labels", truths, predictions, "--classes", path, "--background", "0") != of_all
+        assert of_all == mean("show", file, "--background", "none")
+        assert of_organs == mean("show", file)
+
+    @pytest.mark.parametrize(
+        "labels",
+        [{"0": "background"}, {"background": 1, "organ": 0}, {"air": 0, "organ": 1}, {"background": 0, "all": [1, 2]}],
+    )
+    def test_other_labels_are_no_background(self, tmp_path, labels):
+        assert Labels(classes=self.dataset(tmp_path, labels)).background == ()
 
     def test_the_decathlon_lists_names_by_label(self, tmp_path):
         path = self.dataset(tmp_path, {"0": "background", "2": "cancer, or |", "1": "organ"})

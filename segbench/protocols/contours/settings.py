@@ -252,7 +252,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
         help="Treat pixels with these ground-truth values as background: 255, or 0,255, or none.",
         shown="255 with classes; none otherwise",
     )
-    background: int | Sequence[int] | str = background_option()
+    background: int | Sequence[int] | str | None = background_option()
     positive: Positive | None = option_like(CutMasks, "positive")
     gt_map: str | Mapping[int, int] = option_like(ClassLabelMaps, "gt_map")
     pred_map: str | Mapping[int, int] = option_like(ClassLabelMaps, "pred_map")
@@ -267,9 +267,8 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
         self._refuse_pairs()
         take_settings(self)
         set_fields(self, reads=reading_for(self.reads, cast("Spacing", self.spacing)))
-        if self._of_classes:
-            labels, names = cast("Sequence[ClassLabel]", self.classes), cast("Sequence[str]", self.names)
-            set_fields(self, background=read_background(self.background, labels, names))
+        labels, names = cast("Sequence[ClassLabel]", self.classes), cast("Sequence[str]", self.names)
+        set_fields(self, background=read_background(self.background, labels, names) if self._of_classes else ())
 
     @cached_property
     def inputs(self) -> ClassLabelMaps | SequenceObjects | CutMasks:
@@ -350,7 +349,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
             (not self.sequences, ("all_frames",), of_sequences),
             (self.sequences, ("surface", "hd95", "nsd", "spacing", "empty"), no_effect),
         ):
-            wrong = [name for name in names if getattr(self, name) != defaults[name]]
+            wrong = [name for name in names if getattr(self, name) not in (defaults[name], ())]
             if refused and wrong:
                 raise ArgumentError(
                     Message("unfit-setting", "{setting} {reason}", setting=Setting(wrong[0], None), reason=reason)
