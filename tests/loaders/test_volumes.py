@@ -11,17 +11,19 @@ import tifffile
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from noted import kinds
-from refusing import refused, within
+from refusing import insist, refused, within
 from volumes_written import SPACING, affine_of, labels_drawn, nifti_with, write_cases, write_nifti
 
 from segbench import (
     Accumulator,
     ArgumentError,
     Boundaries,
+    Centerlines,
     Classes,
     Contours,
     DataError,
     Labels,
+    Objects,
     Pixels,
     Regions,
     Repairs,
@@ -344,6 +346,35 @@ class TestRefusals:
         (tmp_path / "dicom" / "case_0.dcm").write_bytes(bytes(128) + b"DICM")
         answer = segbench("labels", truths, tmp_path / "dicom", "--classes", "0-2")
         assert "dcm2niix" in answer.err
+
+
+@pytest.mark.filterwarnings("ignore::segbench.FailedImages")
+class TestNumbersOfMasks:
+    @pytest.mark.parametrize("protocol", [Contours(), Contours(positive=1), Centerlines(), Labels(), Objects()])
+    @pytest.mark.parametrize("side", ["gt", "pred"])
+    def test_nan_is_named_and_no_threshold_is_advised(self, tmp_path, protocol, side):
+        mask = (CASES[0] == 1).astype(np.float32)
+        mask[0, 0, :2] = np.nan
+        for folder in ("gt", "pred"):
+            write_nifti(tmp_path / folder / "a.nii.gz", mask if folder == side else np.nan_to_num(mask))
+        result = evaluate(tmp_path / "gt", tmp_path / "pred", protocol)
+        insist(first_failure(result), "not-a-number", nan=2)
+        assert first_failure(result).settings == ()
+
+
+@pytest.mark.filterwarnings("ignore::segbench.FailedImages")
+class TestInterpolation:
+    @pytest.mark.parametrize("protocol", [THREE, Contours(classes=3)])
+    def test_labels_that_were_all_smoothed_are_named_with_a_value(self, truths, tmp_path, protocol):
+        smoothed = [(case + np.roll(case, 1, axis=0) + 0.5).astype(np.float32) / 2 for case in CASES]
+        report = check(truths, write_cases(tmp_path / "pred", smoothed), protocol)
+        (finding,) = report.errors
+        assert finding.kind == "interpolated-labels"
+        assert within(finding.places[0].detail, "interpolated-labels")["value"] == smoothed[0].flat[0]
+
+    def test_scores_are_not_taken_for_smoothed_labels(self, truths, tmp_path):
+        result = evaluate(truths, write_cases(tmp_path / "soft", SOFT), THREE)
+        insist(first_failure(result), "not-whole")
 
 
 class TestFoldersOfNnunet:
