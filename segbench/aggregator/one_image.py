@@ -130,8 +130,8 @@ def count(
     (0.0, 0.4444)
     """
     rules = as_protocol(protocol)
-    if rules.inputs.why_not_alone:
-        raise ArgumentError(rules.inputs.why_not_alone)
+    if rules.why_not_alone:
+        raise ArgumentError(rules.why_not_alone)
     batch = _as_batch(rules, ground_truth, prediction, valid)
     if batch.volumes:
         rules = rules.for_volumes()

@@ -260,6 +260,11 @@ class Protocol(ABC):
         return False
 
     @property
+    def why_not_alone(self) -> Message | str:
+        """Why `segbench.count` cannot count an image by itself; empty if it can."""
+        return self.inputs.why_not_alone
+
+    @property
     def expects_volumes(self) -> bool:
         """Whether its settings say that arrays of three axes are volumes, and no batches."""
         return self.of_volumes

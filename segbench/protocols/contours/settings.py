@@ -54,6 +54,7 @@ from segbench.inputs.spacing import (
     spacing_text,
     typed_spacing,
     typed_text,
+    why_not_without_name,
 )
 from segbench.loaders.reading import LABEL_MAPS, MASKS
 from segbench.protocols.contours.conventions import (
@@ -413,6 +414,11 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
         return self.surface in PIXELS_OF_VOXELS
 
     @property
+    def why_not_alone(self) -> Message | str:
+        """Why an image cannot be counted by itself: its inputs say so, or sizes are found by its name."""
+        return super().why_not_alone or why_not_without_name(cast("Spacing", self.spacing))
+
+    @property
     def expects_volumes(self) -> bool:
         """Whether voxels are measured, or have sizes along three axes."""
         return self.of_volumes or is_of_volumes(cast("Spacing", self.spacing))
@@ -706,7 +712,7 @@ def _empty(value: Any) -> str | float:
     """Read what distances of an empty mask are."""
     if isinstance(value, str) and value in _WORDS_FOR_EMPTY:
         return value
-    expected = "'undefined', 'diagonal' or a number of 0 or more"
+    expected = "'undefined', 'diagonal' or a number from 0 to 1e9"
     return as_real(value, Setting("empty", None), expected, least=0, most=1e9)
 
 
@@ -714,7 +720,7 @@ def _tolerances(values: Any) -> tuple[float, ...]:
     """Read the tolerances of NSD, rising."""
     single = isinstance(values, (int, float)) and not isinstance(values, bool)
     several = (values,) if single else listed(values, "nsd", "(1, 2)")
-    expected = "tolerances of 0 or more"
+    expected = "tolerances from 0 to 1e9"
     return tuple(sorted({as_real(value, Setting("nsd", None), expected, least=0, most=1e9) for value in several}))
 
 

@@ -51,6 +51,7 @@ from segbench.inputs.spacing import (
     sizes_of,
     spacing_text,
     typed_spacing,
+    why_not_without_name,
 )
 from segbench.loaders.reading import MASKS
 from segbench.protocols.one_class import OneClass, divided_by_class
@@ -286,6 +287,11 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
     def of_volumes(self) -> bool:
         """Whether voxels of components touch, and not pixels; instances are counted alike."""
         return self.connectivity in CONNECTIVITIES_OF_VOLUMES
+
+    @property
+    def why_not_alone(self) -> Message | str:
+        """Why an image cannot be counted by itself: its inputs say so, or sizes are found by its name."""
+        return super().why_not_alone or why_not_without_name(cast("Spacing", self.spacing))
 
     @property
     def expects_volumes(self) -> bool:
