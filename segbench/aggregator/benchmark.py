@@ -360,8 +360,7 @@ def evaluate_pairing(
     those that `evaluate` or the command line checked.
     """
     names = pairing.require_complete().names
-    if protocol.takes_volumes:
-        protocol = for_its_dimensions(protocol, pairing, repairs)
+    protocol = for_its_dimensions(protocol, pairing, repairs)
     run, method = as_run(run), shown(method)
     first_pass = partial(
         evaluate_pairing,

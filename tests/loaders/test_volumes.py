@@ -349,6 +349,40 @@ class TestRefusals:
 
 
 @pytest.mark.filterwarnings("ignore::segbench.FailedImages")
+class TestMixedSets:
+    MASK = (CASES[0] == 1).astype(np.uint8)
+
+    @pytest.mark.parametrize("protocol", [Contours(), Centerlines(), Objects(kind="components")])
+    @pytest.mark.parametrize("first", ["image", "volume"])
+    def test_what_is_unlike_the_first_is_left_out_in_a_run_and_in_the_check(self, tmp_path, protocol, first):
+        names = {first: "a", "volume" if first == "image" else "image": "b"}
+        for folder in ("gt", "pred"):
+            write_nifti(tmp_path / folder / f"{names['volume']}.nii.gz", self.MASK)
+            tifffile.imwrite(tmp_path / folder / f"{names['image']}.tif", self.MASK[0])
+        result = evaluate(tmp_path / "gt", tmp_path / "pred", protocol)
+        assert list(result.counts) == ["a"]
+        insist(first_failure(result), "other-dimensions")
+        (finding,) = check(tmp_path / "gt", tmp_path / "pred", protocol).errors
+        assert finding.images == ("b",)
+
+    def test_a_damaged_first_file_decides_nothing(self, tmp_path):
+        for folder in ("gt", "pred"):
+            write_nifti(tmp_path / folder / "b.nii.gz", self.MASK)
+            (tmp_path / folder / "a.nii.gz").write_bytes(b"damaged")
+        result = evaluate(tmp_path / "gt", tmp_path / "pred", Contours())
+        assert (list(result.counts), result.settings["spacing"]) == (["b"], "header")
+
+    def test_the_check_measures_volumes_by_the_headers_as_a_run_does(self, tmp_path):
+        for folder in ("gt", "pred"):
+            write_nifti(tmp_path / folder / "a.nii.gz", self.MASK)
+            np.save(tmp_path / folder / "b.npy", self.MASK)
+        read_as = {"protocol": Contours(), "repairs": Repairs(volumes=True)}
+        insist(first_failure(evaluate(tmp_path / "gt", tmp_path / "pred", **read_as)), "no-spacing")
+        (finding,) = check(tmp_path / "gt", tmp_path / "pred", **read_as).errors
+        assert (finding.images, finding.places[0].detail.kind) == (("b",), "no-spacing")
+
+
+@pytest.mark.filterwarnings("ignore::segbench.FailedImages")
 class TestNumbersOfMasks:
     @pytest.mark.parametrize("protocol", [Contours(), Contours(positive=1), Centerlines(), Labels(), Objects()])
     @pytest.mark.parametrize("side", ["gt", "pred"])

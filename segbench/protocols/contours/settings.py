@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from segbench.core import protocol as can
 from segbench.core.counts import Counts, counts_in
-from segbench.core.errors import VOLUMES, ArgumentError, DataError
+from segbench.core.errors import VOLUMES, ArgumentError
 from segbench.core.messages import Either, Message, Note, Setting, protocol_with
 from segbench.core.metric import VOXELS, Metric
 from segbench.core.numbers import written
 from segbench.core.protocol import Counted, Protocol, inputs_of, take_settings
-from segbench.core.sample import Reading, Sample
+from segbench.core.sample import Reading, Sample, refuse_other_dimensions
 from segbench.core.settings import (
     as_real,
     check_choice,
@@ -602,12 +602,13 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
 
         image: Any = self.inputs.interpret(sample)
         masks = self._masks(image)
-        surface = self._surface_of(sample, masks.truth.ndim)
+        self._refuse_dimensions(sample)
         sizes = sizes_of(self._spacing_by_image, sample, masks.truth.ndim)
-        counts = count_masks(masks, classes=self._kind, surface=surface, sizes=sizes)
+        counts = count_masks(masks, classes=self._kind, surface=cast("Surface", self.surface), sizes=sizes)
         return Counted(counts, image.facts, (*image.notes, *self._notes_on_spacing(sample, counts, sizes)))
 
     def refuse_unfit(self, sample: Sample) -> None:
+        self._refuse_dimensions(sample)
         sizes_of(self._spacing_by_image, sample, 3 if sample.volume else 2)
 
     @cached_property
@@ -615,22 +616,9 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
         """The spacing; of each image by its name where they differ."""
         return as_lookup(cast("Spacing", self.spacing))
 
-    def _surface_of(self, sample: Sample, dimensions: int) -> Surface:
-        """Return the surface of an image of so many dimensions."""
-        surface = cast("Surface", self.surface)
-        if dimensions == 3:
-            return VOXELS_OF_PIXELS.get(surface, surface)
-        if self.of_volumes:
-            raise DataError(
-                sample.truth_file,
-                Message(
-                    "other-dimensions",
-                    "has two axes, and {setting} is for volumes",
-                    setting=Setting("surface", surface),
-                ),
-                Message("fix", "give {setting} for images", setting=Setting("surface", PIXELS_OF_VOXELS[surface])),
-            )
-        return surface
+    def _refuse_dimensions(self, sample: Sample) -> None:
+        """Refuse an image of other dimensions than the surface is for."""
+        refuse_other_dimensions(sample, Setting("surface", self.surface) if self.of_volumes else None)
 
     def _notes_on_spacing(self, sample: Sample, counts: ContourCounts, sizes: Sizes | None) -> tuple[Note, ...]:
         """Say where spacings are rounded, and where distances are not in the unit that the header knows."""
