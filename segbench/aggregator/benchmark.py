@@ -139,7 +139,8 @@ def evaluate(
         Or `ground_truth` alone holds arrays: a mapping of image name to ``(labels, scores)``, or an iterable of such
         pairs, or a data set with ``len()`` and an index, or a PyTorch ``DataLoader`` of one, which get the names
         ``"0"``, ``"1"``, and so on; ``(labels, scores, valid)`` leaves pixels out. Arrays are read as by
-        `Accumulator.update`, but without names none may be a batch or a volume. Of the other arguments only `protocol`,
+        `Accumulator.update`, but without names none may be a batch, or a volume unless settings say that images are
+        volumes, as ``spacing=(3, 0.78, 0.78)`` does. Of the other arguments only `protocol`,
         `group_by`, `unit`, `method`, `run`, `results` and `progress` go with arrays.
     protocol : Protocol or str, optional
         What counts as right, with its settings, or a name for its defaults, such as ``"boundaries"``; by default
@@ -360,8 +361,7 @@ def evaluate_pairing(
     """
     names = pairing.require_complete().names
     protocol = for_annotations(protocol, [pairing])
-    if protocol.takes_volumes:
-        protocol = for_its_dimensions(protocol, pairing, repairs)
+    protocol = for_its_dimensions(protocol, pairing, repairs)
     run, method = as_run(run), shown(method)
     first_pass = partial(
         evaluate_pairing,

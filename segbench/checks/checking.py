@@ -18,6 +18,7 @@ from typing import TypeVar, cast
 import numpy as np
 
 from segbench.aggregator.benchmark import evaluate_pairing
+from segbench.aggregator.volumes import for_its_dimensions
 from segbench.checks.copies import copy_findings, duplicate_findings, same_file_findings
 from segbench.checks.findings import Finding, Place, Report, finding, in_order, refused_set, uncounted_findings
 from segbench.checks.names import problem_findings
@@ -145,6 +146,8 @@ def check_methods(
 
     protocol = for_annotations(protocol, pairings.values())
     as_repairs(repairs, protocol.reads)
+    if not protocol.reads.without_volumes:  # which is a finding
+        protocol = for_its_dimensions(protocol, next(iter(pairings.values())), repairs)
     reports = [
         _Set(pairing, protocol, repairs, survey_headers(pairing.files, read, protocol.reads, repairs)).report(
             method, sample, quick=quick

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from segbench.core.messages import Message, Note
+from segbench.core.errors import DataError
+from segbench.core.messages import Message, Note, Setting
 
 if TYPE_CHECKING:
     import numpy as np
@@ -188,3 +189,17 @@ class Sample:
     def predicted_file(self) -> str:
         """The prediction, as errors name it."""
         return self.prediction_file or self.name
+
+
+def refuse_other_dimensions(sample: Sample, of_volumes: Setting | None) -> None:
+    """Refuse a volume among images, or an image among volumes, which `of_volumes` says are measured."""
+    if sample.volume == (of_volumes is not None):
+        return
+    if of_volumes is None:
+        problem = Message("other-dimensions", "is a volume, and images of two dimensions are measured")
+        raise DataError(sample.truth_file, problem, "count volumes apart from images")
+    problem = Message("other-dimensions", "has two axes, and volumes are measured")
+    hint = Message(
+        "fix", "count images apart from volumes; if there are no volumes, leave out {given}", given=of_volumes
+    )
+    raise DataError(sample.truth_file, problem, hint)

@@ -91,7 +91,12 @@ class OneMap(Reading):
         """Decode a file."""
         from segbench.loaders.images import decode
 
-        return decode(data, path, role=role, as_volume=self.as_volumes)
+        try:
+            return decode(data, path, role=role, as_volume=self.as_volumes)
+        except DataError as error:
+            if not self.without_volumes or all(setting.name != "volumes" for setting in error.settings):
+                raise
+            raise type(error)(error.path, error.what, "save one map per file") from None
 
     def _one(self, decoded: Decoded, form: Form) -> Maps:
         """Return the only map of a side."""
