@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
@@ -43,6 +43,11 @@ class Summaries(ByName[Summary]):
         """Return a table with a row for each and a column per metric; needs pandas, which is not installed with it."""
         return data_frame(list(self.values()), self.noun, list(self))
 
+    def of_keys(self, keys: Collection[str]) -> Callable[[int, str], Summary]:
+        """Return a function that gives the metrics of an image or unit by its position and name."""
+        del keys
+        return lambda position, name: self[name]
+
     def __repr__(self) -> str:
         return f"<metrics of {many(len(self), self.noun)} by name>"
 
@@ -72,6 +77,22 @@ class ImageSummaries(Summaries):
         """
         values = self._columns().get(key)
         return np.array([summary.get(key, math.nan) for summary in self.values()]) if values is None else values
+
+    def of_keys(self, keys: Collection[str]) -> Callable[[int, str], Summary]:
+        """Return a function that gives some metrics of an image by its position and name, at least these.
+
+        Where all are scores and defined, they are those of all images at once.
+        """
+        columns = self._columns()
+        if not keys or not columns.keys() >= set(keys):
+            return lambda position, name: self[name]
+        rows = np.column_stack([columns[key] for key in keys])
+        is_defined, values = ~np.isnan(rows).any(axis=1), rows.tolist()
+
+        def summary(position: int, name: str) -> Summary:
+            return Summary(dict(zip(keys, values[position], strict=True))) if is_defined[position] else self[name]
+
+        return summary
 
 
 class UnitSummaries(Summaries):

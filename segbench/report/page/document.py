@@ -50,6 +50,7 @@ from segbench.report.ranking import headline_order
 from segbench.report.remarks import remarks
 from segbench.report.tables import (
     by_protocol,
+    image_metrics,
     image_table,
     method_table,
     part_rows,
@@ -315,7 +316,8 @@ def _section(
     ranking, image_key = headline(metrics), image_headline(metrics).image_key
     titles = {metric.key: metric.name for metric in metrics}
     whole = _with_first(method_table(results, intervals=drawn), ranking.key)
-    images = _with_first(image_table(results, sort=image_key, most=_IMAGE_ROWS), image_key)
+    scores = [key for key, metric in image_metrics(results).items() if metric.kind != "total"]
+    images = _with_first(image_table(results, keys=scores, sort=image_key, most=_IMAGE_ROWS), image_key)
     defined = [intervals for intervals in drawn if not all(math.isnan(low) for low, _ in intervals.values())]
     embedded, cuts = pictures.for_scripts()
     pictured = rules.capability(Pictured)
