@@ -101,6 +101,11 @@ class LineAxis:
     def _within(self, value: float) -> float:
         return min(max(value, self.low), self.high)
 
+    @property
+    def ends_of_points(self) -> str:
+        """Write the axis of `points` for the script: its ends, and their places."""
+        return f"{self.low:.9g} {self.high:.9g} {10 * _START:g} {10 * _END:g}"
+
     def points(self, values: Iterable[float], heights: Iterable[float]) -> Markup:
         """Draw a point for each value, from -1 to 1 above the middle; an undefined one lies outside.
 
@@ -111,7 +116,7 @@ class LineAxis:
             "M-9-9h0" if math.isnan(value) else f"M{scale.place(value):.1f} {_MIDDLE + 8 * height:.1f}h0"
             for value, height in zip(values, heights, strict=True)
         ]
-        path = element("path", css="images", d="".join(starts).replace(".0 ", " ").replace(".0h", "h"))
+        path = element("path", css="points", d="".join(starts).replace(".0 ", " ").replace(".0h", "h"))
         view = f"0 0 1000 {LINE:g}"
         return element("svg", path, width="100%", height=LINE, viewBox=view, preserveAspectRatio="none")
 
