@@ -43,10 +43,10 @@ class Summaries(ByName[Summary]):
         """Return a table with a row for each and a column per metric; needs pandas, which is not installed with it."""
         return data_frame(list(self.values()), self.noun, list(self))
 
-    def of_keys(self, keys: Collection[str]) -> Callable[[int, str], Summary]:
-        """Return a function that gives the metrics of an image or unit by its position and name."""
+    def of_keys(self, keys: Collection[str]) -> Callable[[str], Summary]:
+        """Return a function that gives the metrics of an image or unit by its name, at least those of some keys."""
         del keys
-        return lambda position, name: self[name]
+        return self.__getitem__
 
     def __repr__(self) -> str:
         return f"<metrics of {many(len(self), self.noun)} by name>"
@@ -78,19 +78,21 @@ class ImageSummaries(Summaries):
         values = self._columns().get(key)
         return np.array([summary.get(key, math.nan) for summary in self.values()]) if values is None else values
 
-    def of_keys(self, keys: Collection[str]) -> Callable[[int, str], Summary]:
-        """Return a function that gives some metrics of an image by its position and name, at least these.
+    def of_keys(self, keys: Collection[str]) -> Callable[[str], Summary]:
+        """Return a function that gives the metrics of an image by its name, at least those of some keys.
 
-        Where all are scores and defined, they are those of all images at once.
+        Where all of these are scores, and defined, it takes those that were measured of all images at once.
         """
         columns = self._columns()
         if not keys or not columns.keys() >= set(keys):
-            return lambda position, name: self[name]
-        rows = np.column_stack([columns[key] for key in keys])
-        is_defined, values = ~np.isnan(rows).any(axis=1), rows.tolist()
+            return self.__getitem__
+        rows = np.column_stack([columns[key] for key in keys]).tolist()
+        defined = {
+            name: row for name, row in zip(self, rows, strict=True) if not any(math.isnan(value) for value in row)
+        }
 
-        def summary(position: int, name: str) -> Summary:
-            return Summary(dict(zip(keys, values[position], strict=True))) if is_defined[position] else self[name]
+        def summary(name: str) -> Summary:
+            return Summary(dict(zip(keys, defined[name], strict=True))) if name in defined else self[name]
 
         return summary
 

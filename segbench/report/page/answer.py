@@ -20,6 +20,7 @@ from segbench.core.numbers import DIGITS, digits_within, number
 from segbench.drawing.axes import fitted
 from segbench.report.page.cells import titled
 from segbench.report.page.lines import FOLDED, LineAxis
+from segbench.report.page.svg import NOTHING_DRAWN
 from segbench.report.plots.methods import Method
 from segbench.report.ranking import best_first, competing_sets, why_apart
 from segbench.statistics.answer import Answer, Standing, interval_text, p_number
@@ -44,7 +45,7 @@ class Line:
     drawing: Markup
     letter: str = ""
     lead: str = ""
-    lead_drawing: Markup = Markup("")
+    lead_drawing: Markup = NOTHING_DRAWN
     p: str = ""
     differs: bool = False
     tally: str = ""
@@ -75,7 +76,7 @@ class Opening:
 
     @property
     def first(self) -> Standing | None:
-        """The best of the methods that are compared, to which the others' differences are; None without a comparison."""
+        """The best of the methods that are compared; None without a comparison."""
         return None if self.answer is None else self.answer.standings[0]
 
     @property
@@ -91,7 +92,9 @@ class Opening:
         better = row.method if column.letter in row.better_than else ""
         better = column.method if row.letter in column.better_than else better
         tally = "-".join(map(str, self.answer.tally(row, column))) if self.answer.ranked else ""
-        return PairOfMethods(better, p_number(self.answer.p_values[row.method, column.method], digits=_DIGITS_OF_P), tally)
+        return PairOfMethods(
+            better, p_number(self.answer.p_values[row.method, column.method], digits=_DIGITS_OF_P), tally
+        )
 
 
 def compared_results(
@@ -265,7 +268,7 @@ def _leads(
     axis = LineAxis(title, *fitted(ends[: FOLDED - 1], None), marked=0.0) if ends else None
     lines = {}
     for k, standing in standings.items():
-        line = Line(k, "", Markup(""), standing.letter, better_than=answer.beats(standing))
+        line = Line(k, "", NOTHING_DRAWN, standing.letter, better_than=answer.beats(standing))
         if axis is not None and k == first:
             line = replace(line, lead_drawing=axis.drawn(()))
         elif axis is not None:

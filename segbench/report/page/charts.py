@@ -25,7 +25,7 @@ from segbench.drawing.charts import Area, Chart, Dot, Mark
 from segbench.drawing.palette import OTHER
 from segbench.protocols.labels.counts import LabelCounts
 from segbench.report.page.lines import FOLDED, ChartLine, LineAxis
-from segbench.report.page.svg import WIDTH, Scale, axes, dot, drawing, element, shape, words
+from segbench.report.page.svg import NOTHING_DRAWN, WIDTH, Scale, axes, dot, drawing, element, shape, words
 from segbench.report.plots.classes import confusion_shares
 from segbench.report.plots.images import spread
 from segbench.report.plots.kinds import KINDS, kind_of
@@ -49,7 +49,7 @@ class Figure:
 
     kind: str
     caption: str
-    svg: Markup = Markup("")
+    svg: Markup = NOTHING_DRAWN
     note: str = ""
     axis: LineAxis | None = None
     lines: tuple[ChartLine, ...] = ()
@@ -151,7 +151,7 @@ def _by_image(methods: Sequence[Method]) -> Figure | None:
     heights = [*spread(images).values()] if len(images) <= _MOST_DOTS else []
     shown = np.concatenate([[*values.values()] for values in [*known.values()][:FOLDED]])
     axis = LineAxis(metric.quantity_of_images, *fitted(shown, metric.range))
-    lines = []
+    lines: list[ChartLine] = []
     for k, values in known.items():
         of_images = [*values.values()]
         quartiles = np.quantile(of_images, [0.25, 0.5, 0.75]).tolist()
@@ -165,7 +165,9 @@ def _by_image(methods: Sequence[Method]) -> Figure | None:
     if not heights:
         note += f"; of more than {_MOST_DOTS} images, a line from the lowest to the highest replaces the points"
     elif len(lines) > FOLDED:
-        note += f"; below the first {FOLDED} methods, whose values fill the axis, a line joins the lowest and the highest"
+        note += (
+            f"; below the first {FOLDED} methods, whose values fill the axis, a line joins the lowest and the highest"
+        )
     return Figure("images", f"{metric.quantity_of_images} of each image", note=note, axis=axis, lines=tuple(lines))
 
 

@@ -1,4 +1,4 @@
-"""The main metric of each class on the page: a table of methods by classes with their mean, and a chart with intervals."""
+"""The main metric of each class on the page: a table of methods by classes with their mean, and a chart."""
 
 from __future__ import annotations
 
@@ -64,17 +64,25 @@ def chart_of_classes(methods: Sequence[Method], table: ClassTable) -> Figure:
         (k, column): _interval(method, name, table.metric.key)
         for k, method in enumerate(methods)
         for column, name in enumerate(names, 1)
-        if method.style.colour != OTHER and method.intervals is not None and name in parts_if_any(method.result, "class")
+        if method.style.colour != OTHER
+        and method.intervals is not None
+        and name in parts_if_any(method.result, "class")
     }
     known = [value for row in table.values for value in row[1:]]
-    axis = LineAxis(table.metric.quantity, *fitted([*known, *(end for pair in ends.values() for end in pair)], table.metric.range))
+    axis = LineAxis(
+        table.metric.quantity, *fitted([*known, *(end for pair in ends.values() for end in pair)], table.metric.range)
+    )
     in_colour = [k for k, method in enumerate(methods) if method.style.colour != OTHER]
     offsets = {k: 18.0 * (place + 1) / (len(in_colour) + 1) - 9.0 for place, k in enumerate(in_colour)}
     lines = []
     for column, name in enumerate(names, 1):
         drawn = [
             axis.small(
-                table.values[k][column], ends.get((k, column), (math.nan, math.nan)), offsets.get(k, 0.0), css=method.style.css, method=k
+                table.values[k][column],
+                ends.get((k, column), (math.nan, math.nan)),
+                offsets.get(k, 0.0),
+                css=method.style.css,
+                method=k,
             )
             for k, method in reversed([*enumerate(methods)])
         ]
@@ -92,5 +100,7 @@ def _interval(method: Method, name: str, key: str) -> tuple[float, float]:
     """Return the interval of a metric of a class, drawn as those of the whole are."""
     whole = method.intervals
     assert whole is not None  # noqa: S101  for types alone: methods without intervals are left out
-    drawn = method.result.parts("class")[name].intervals(level=whole.level, replicates=whole.replicates, seed=whole.seed)
+    drawn = method.result.parts("class")[name].intervals(
+        level=whole.level, replicates=whole.replicates, seed=whole.seed
+    )
     return drawn.get(key, (math.nan, math.nan))

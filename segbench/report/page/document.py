@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path, PurePath
@@ -28,6 +28,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.messages import Either, Message, Setting
 from segbench.core.metric import Metric, footnotes, headline, image_headline, images_at_their_best
+from segbench.core.names import shortened
 from segbench.core.numbers import exact, many, number
 from segbench.core.protocol import Pictured, states_called
 from segbench.core.settings import as_path, as_whole, check_choice
@@ -76,6 +77,7 @@ _PRINTED_ACROSS = 6
 """Most thumbnails beside each other on A4."""
 
 _SCRIPTS = ("page.js", "pictures.js", "states.js", "charts.js", "gallery.js", "panels.js")
+_IN_A_LINE = 32  # letters of a name
 _SUMMARIES_FIRST = ("mean", "all", "part")
 _BREAKS = re.compile(r"(?<=[_\-/])")
 
@@ -358,14 +360,16 @@ def _section(
             hide,
         ),
         "charts": charts,
-        "charts_first": [figure.kind for figure in charts if len(methods) <= FOLDED or figure.lines or figure is charts[0]],
+        "charts_first": [
+            figure.kind for figure in charts if len(methods) <= FOLDED or figure.lines or figure is charts[0]
+        ],
         "gallery": gallery(rows, methods, pictures.by_image),
         "states": [(State(state).name.lower(), words) for state, words in states_called(rules).items()],
         "at": _chosen_how(methods, at_their_best=images_at_their_best(metrics)),
         "best_threshold": images_at_their_best(metrics),
         "panels": pictures,
         "embedded": embedded,
-        "photo_numbers": {name: index for index, name in enumerate(pictures.opened)},
+        "photo_numbers": {name: index for index, name in enumerate(pictures.by_image)},
         "data": {
             "names": names,
             "images": pictures.opened,
@@ -480,6 +484,7 @@ def _template() -> Template:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     environment.globals.update(number=number, exact=exact, value_cell=value_cell, breaking=_breaking, folded=FOLDED)
+    environment.globals.update(shortened=partial(shortened, most=_IN_A_LINE))
     return environment.from_string(_part("template.html"))
 
 

@@ -54,8 +54,7 @@ class LineAxis:
     def numbers(self) -> Markup:
         """The numbers of the axis, for a line below the others."""
         texts = [
-            element("text", label, x=f"{place:.2f}%", y=15.0, text_anchor="middle")
-            for place, label in self._ticks
+            element("text", label, x=f"{place:.2f}%", y=15.0, text_anchor="middle") for place, label in self._ticks
         ]
         return _drawing(texts, css="numbers")
 
@@ -76,9 +75,7 @@ class LineAxis:
         css = "dot hollow" if hollow else "dot"
         return [*parts, element("circle", css=css, cx=self.percent(value), cy=_MIDDLE, r=4.5)]
 
-    def small(
-        self, value: float, ends: tuple[float, float], offset: float, *, css: str, method: int
-    ) -> list[Markup]:
+    def small(self, value: float, ends: tuple[float, float], offset: float, *, css: str, method: int) -> list[Markup]:
         """Draw one of several methods in a line, with its interval, off the middle; nothing of an undefined value."""
         if math.isnan(value):
             return []
@@ -127,6 +124,7 @@ def _drawing(parts: Sequence[Markup], *, css: str = "") -> Markup:
 
 def _upright(x: str, css: str) -> Markup:
     return element("line", css=css, x1=x, x2=x, y1=0.0, y2=LINE)
+
 
 @dataclass(frozen=True)
 class ChartLine:

@@ -18,6 +18,7 @@ from segbench.core.numbers import point_first
 WIDTH = 480
 """Units across a chart whatever the screen, so that charts side by side have letters of one size."""
 _MOST_TICKS = 6
+NOTHING_DRAWN = Markup("")
 
 
 @dataclass(frozen=True)
