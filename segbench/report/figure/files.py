@@ -82,7 +82,7 @@ def alternative_text(grid: FigureGrid) -> str:
     """Describe a figure to those who do not see it."""
     across = "rows" if grid.settings.transpose else "columns"
     down = "columns" if grid.settings.transpose else "rows"
-    meaning = "; ".join(words for _, words in grid.legend())
+    meaning = "; ".join(grid.legend_in_words())
     sentences = [f"Grid of pictures. The {across} are {', '.join(grid.columns)}. The {down} are images."]
     before = len(grid.columns) - len(grid.methods)
     for view in grid.views:
