@@ -741,8 +741,9 @@ class FigureCommand(OneFile, Renaming):
     )
 
     def __call__(self) -> None:
-        from segbench.report.figure.files import refuse_figure_place, save_figure, save_tiles
+        from segbench.report.figure.files import refuse_figure_place, save_figure
         from segbench.report.figure.grid import FigureSettings, grid_of
+        from segbench.report.figure.tiles import save_tiles
 
         refuse_figure_place(self.output, self.tiles)
         results = self.with_names(self.chosen())

@@ -33,7 +33,7 @@ _NARROWEST = 22.0
 _MOST_LINES = 3
 _HIGHEST_NAME = 110.0  # of names that are turned
 _CUT = "…"
-_BOXES = ("#00e5ff", "#ff7ae0", "#7dff6b", "#ffd400")  # none like the contour of a prediction
+BOXES = ("#00e5ff", "#ff7ae0", "#7dff6b", "#ffd400")  # none like the contour of a prediction
 
 
 @dataclass(frozen=True)
@@ -242,7 +242,7 @@ def _draw_box(ax: Axes, box: tuple[float, float, float, float], box_number: int)
     from matplotlib.patches import Rectangle
 
     left, top, width, height = box
-    for colour, line in ((CASE, 1.6), (_BOXES[box_number % len(_BOXES)], 0.8)):
+    for colour, line in ((CASE, 1.6), (BOXES[box_number % len(BOXES)], 0.8)):
         ax.add_patch(Rectangle((left, top), width, height, fill=False, edgecolor=colour, linewidth=line, zorder=4))
 
 
