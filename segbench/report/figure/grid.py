@@ -17,7 +17,7 @@ from segbench.aggregator.rereading import CHOOSE_OTHERS, best_cut, files_of, ful
 from segbench.aggregator.result import Result, as_results, names_of
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
-from segbench.core.messages import Message, Setting
+from segbench.core.messages import Either, Message, Setting
 from segbench.core.metric import best_threshold, images_at_their_best
 from segbench.core.numbers import many, number
 from segbench.core.pictures import ByteArray
@@ -252,7 +252,7 @@ def _drawable(results: Sequence[Result], methods: Sequence[str]) -> tuple[list[R
                 "several-protocols",
                 "a figure shows results of one protocol, not of {protocols: and }; choose them: {choose}",
                 protocols=protocols,
-                choose=f"--only protocol:{protocols[0]}",
+                choose=Either("give those of one", f"--only protocol:{protocols[0]}"),
             )
         )
     if methods:
