@@ -274,7 +274,7 @@ class Protocol(ABC):
         del with_header
         return self
 
-    def for_annotations(self) -> Protocol:
+    def for_instances(self, scored: Callable[[], bool]) -> Protocol:
         """Return the protocol that measures instances that may overlap, as a JSON lists them; most measure maps."""
         return self
 

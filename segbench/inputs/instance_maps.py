@@ -41,7 +41,8 @@ class InstanceMaps(LabelMapFiles, DescribedFiles):
 
 
 def _as_instances(maps: Any) -> InstanceMaps:
-    return InstanceMaps(**{**vars(maps), "name": "instances", "same_labels": 1, "without_negatives": "objects"})
+    own = {"name": "instances", "same_labels": 1, "without_negatives": "objects", "instances": "numbers"}
+    return InstanceMaps(**{**vars(maps), **own})
 
 
 INSTANCE_MAPS = _as_instances(LABEL_MAPS)
