@@ -65,6 +65,8 @@ class ScoredInstances(InputSettings):
                     Message("no-instances", "holds no instances, which scored objects are"),
                     Message("fix", "for label maps of objects give {kind}", kind=Setting("kind", "instances")),
                 )
+        if predicted.size == (0, 0):  # without an instance that shows it
+            predicted = replace(predicted, size=truth.size)
         if truth.size != predicted.size:
             problem = Message(
                 "other-size", "is {size} pixels, and the ground truth {expected}; nothing is resized",

@@ -183,22 +183,18 @@ def chosen(instances: Instances, kept: NDArray[np.bool_]) -> Instances:
 def drawn(instances: Instances, values: IntArray, on_top: OnTop | None, path: object) -> NDArray[np.int32]:
     """Return a map with the value of an instance in its pixels, and 0 elsewhere; `on_top` says which of several."""
     height, width = instances.size
-    covered = np.zeros(len(instances), np.int64)
     order = np.arange(len(instances))
     if on_top in ("largest", "smallest"):
         covered = _areas(instances.runs, instances.ends)
         order = np.argsort(covered if on_top == "largest" else -covered, kind="stable")
     elif on_top == "first":
         order = order[::-1].copy()
-    elif on_top == "score":
-        if instances.scores is None or np.isnan(instances.scores).any():
-            problem = Message("no-scores", "has no scores to say which instance lies on top")
-            fix = Message("fix", "give {setting}", setting=Setting("on_top", "smallest", of="Repairs"))
-            raise DataError(shown(path), problem, fix)
+    elif on_top == "score" and instances.scores is not None:
         order = np.argsort(instances.scores, kind="stable")
     painted = np.zeros(height * width, np.int32)
     overlapping = _paint(instances.runs, instances.ends, order, values.astype(np.int32), painted)
-    if overlapping and on_top is None:
+    ordered = on_top is not None and not (on_top == "score" and instances.scores is None)
+    if overlapping and not ordered:
         problem = Message(
             "overlapping-instances",
             "instances lie on each other in {pixels:many pixel}, and a map has one value in each",

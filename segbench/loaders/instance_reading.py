@@ -24,9 +24,7 @@ _IN_ONE_FILE: tuple[str, ...] = ("numbers", "kept")
 """Ways of reading for which several files of an image hold an object each."""
 
 
-def instances_in(
-    files: Sequence[Source], contents: Mapping[Source, bytes], reads: Reading, side: Side
-) -> Maps | None:
+def instances_in(files: Sequence[Source], contents: Mapping[Source, bytes], reads: Reading, side: Side) -> Maps | None:
     """Return the instances of a side of an image; None where its files hold maps, which the way of reading decodes."""
     predicted = side == "prediction"
     source = files[0] if files else None
@@ -94,5 +92,9 @@ def _refuse_several_classes(instances: Instances, path: Source) -> None:
     """Refuse a soft map of several classes."""
     classes = np.unique(instances.classes)
     if classes.size > 1:
-        problem = Message("several-classes", "has instances of {count} classes, and a soft map is of one", count=classes.size)
-        raise DataError(shown(path), problem, "count label maps (segbench labels with --classes), or write each class by itself")
+        problem = Message(
+            "several-classes", "has instances of {count} classes, and a soft map is of one", count=classes.size
+        )
+        raise DataError(
+            shown(path), problem, "count label maps (segbench labels with --classes), or write each class by itself"
+        )

@@ -84,7 +84,11 @@ class InstanceSource(ABC):
     def scored(self) -> bool | None:
         """Return whether its instances have scores; None where there are none."""
         instances = self.instances(self.read_bytes(), predicted=True, boxes_only=True).about
-        return None if not len(instances) else instances.scores is not None and bool((instances.scores == instances.scores).all())
+        return (
+            None
+            if not len(instances)
+            else instances.scores is not None and bool((instances.scores == instances.scores).all())
+        )
 
 
 @dataclass(frozen=True)
@@ -123,7 +127,9 @@ def size_of(sized_as: Size | Source | None, path: object) -> Size:
     if size is None:
         problem = Message("unknown-size", "does not tell height and width of its image")
         folder, one_size = Setting("sizes", "IMAGES"), Setting("sizes", "640x480")
-        fix = Message("fix", "name the folder of the photographs, {folder}, or one size, {size}", folder=folder, size=one_size)
+        fix = Message(
+            "fix", "name the folder of the photographs, {folder}, or one size, {size}", folder=folder, size=one_size
+        )
         raise DataError(shown(path), problem, fix)
     return size
 

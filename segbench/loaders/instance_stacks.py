@@ -86,13 +86,17 @@ def _of_archive(data: bytes, name: str, *, predicted: bool) -> Maps | None:
 
 def _unfit(name: str) -> DataError:
     """Say that arrays do not fit each other."""
-    return DataError(name, Message("unfit-stack", "holds masks, scores or classes that do not fit each other"), _EXPECTED)
+    return DataError(
+        name, Message("unfit-stack", "holds masks, scores or classes that do not fit each other"), _EXPECTED
+    )
 
 
 def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> NDArray[Any]:
     """Read an array of an archive."""
     if info.file_size > _MOST_BYTES:
-        raise DataError(name, Message("too-large", "unpacks to {bytes} bytes", bytes=info.file_size), "save a file an image")
+        raise DataError(
+            name, Message("too-large", "unpacks to {bytes} bytes", bytes=info.file_size), "save a file an image"
+        )
     with archive.open(info) as member:
         return arrays.read_array(member.read(info.file_size), name, "prediction")
 
@@ -106,7 +110,9 @@ def _instances(masks: NDArray[Any], classes: NDArray[np.int64], scores: NDArray[
         highest = masks.max(axis=(1, 2), initial=0)
         several = int(np.count_nonzero((inside & (masks != highest[:, None, None])).any(axis=(1, 2))))
         if several:
-            problem = Message("several-values", "has {planes:many plane} of several values, and masks have one", planes=several)
+            problem = Message(
+                "several-values", "has {planes:many plane} of several values, and masks have one", planes=several
+            )
             raise DataError(name, problem, _EXPECTED)
     maps = instances_of_masks(list(inside), classes, scores)
     if len(masks):

@@ -37,7 +37,9 @@ _FARTHEST = 2.0
 _MOST_BYTES = 2**26
 _HEAD = 4096
 _BOX = 4
-_EXPECTED = "expected 'class x0 y0 x1 y1 .. [confidence]' or 'class x y width height [confidence]', in shares of the image"
+_EXPECTED = (
+    "expected 'class x0 y0 x1 y1 .. [confidence]' or 'class x y width height [confidence]', in shares of the image"
+)
 
 
 def _recognises(names: Sequence[str]) -> bool:
@@ -101,9 +103,7 @@ class YoloFile(InstanceSource):
             if line.strip()
         ]
         size = (height, width)
-        return read_annotations(
-            annotations, size, self._names, str(self), predicted=predicted, boxes_only=boxes_only
-        )
+        return read_annotations(annotations, size, self._names, str(self), predicted=predicted, boxes_only=boxes_only)
 
 
 def _annotation(words: Sequence[bytes], size: Size, where: str, *, predicted: bool) -> dict[str, Any]:
@@ -120,9 +120,9 @@ def _annotation(words: Sequence[bytes], size: Size, where: str, *, predicted: bo
     if len(values) < _BOX:
         problem = Message("short-line", "has {values:many value} after the class", values=len(values))
         raise DataError(where, problem, _EXPECTED)
-    farthest = max(values, key=lambda value: abs(value - 0.5))
-    if not abs(farthest) <= _FARTHEST:
-        problem = Message("not-normalised", "has the coordinate {value:g}, expected shares from 0 to 1", value=farthest)
+    outside = next((value for value in values if not abs(value) <= _FARTHEST), None)
+    if outside is not None:
+        problem = Message("not-normalised", "has the coordinate {value:g}, expected shares from 0 to 1", value=outside)
         raise DataError(where, problem, "divide x by the width and y by the height of the image")
     if score is not None and not predicted:
         problem = Message("scored-truth", "has a confidence, which ground truth has not")

@@ -241,7 +241,8 @@ def test_names_stay_inside_whatever_they_are(evaluate):
 def test_label_maps_of_a_json_are_refused(evaluate):
     with pytest.raises(sb.ArgumentError) as caught:
         evaluate([DETECTION], min_size=3)
-    assert [(setting.name, setting.value) for setting in caught.value.settings] == [("kind", "scored")]
+    settings = [(setting.name, setting.value) for setting in caught.value.settings]
+    assert settings == [("kind", "scored"), ("kind", "instances")]
 
 
 @pytest.fixture
