@@ -275,7 +275,8 @@ class Protocol(ABC):
         return self
 
     def for_instances(self, scored: Callable[[], bool]) -> Protocol:
-        """Return the protocol that measures instances that may overlap, as a JSON lists them; most measure maps."""
+        """Return the protocol that measures instances that may overlap, as files list them; most measure maps."""
+        del scored
         return self
 
     @property

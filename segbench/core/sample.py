@@ -23,6 +23,9 @@ Form = Literal["soft", "map", "labels", "ucm2", "stack", "categories"]
 size, maps with axes that only the protocol can tell; or ground truths of categories, 1 first, and not of annotators."""
 
 
+OnTop = Literal["first", "last", "largest", "smallest", "score"]
+"""Which of several instances a map shows where they overlap."""
+
 InstancesAs = Literal["", "kept", "classes", "numbers", "regions"]
 """What instances that files list become: nothing, themselves, a map of their classes, or one of numbers: of objects, or
 of regions, which crowds are, too."""

@@ -22,12 +22,11 @@ from segbench.core.compiling import int64, kernel
 from segbench.core.errors import DataError
 from segbench.core.instances import Instances
 from segbench.core.messages import Message, Note, Setting
-from segbench.core.sample import Maps
+from segbench.core.sample import Maps, OnTop
 from segbench.loaders.source import shown
 
 if TYPE_CHECKING:
     from segbench.loaders.instance_sources import Size
-    from segbench.loaders.reading import OnTop
 
 _MOST_OBJECTS = 2**20
 

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from segbench.core.errors import DataError
 from segbench.core.instances import Instances
 from segbench.core.messages import Message, Note, Setting
-from segbench.core.sample import Maps, Reading, Side
+from segbench.core.sample import Maps, OnTop, Reading, Side
 from segbench.loaders.drawn_instances import chosen, drawn, highest_scores, instances_of_map, together
 from segbench.loaders.instance_sources import InstanceSource
 from segbench.loaders.instance_stacks import is_stack, stacked
 from segbench.loaders.source import Source, shown
-
-if TYPE_CHECKING:
-    from segbench.loaders.instance_sources import Size
-    from segbench.loaders.reading import Repairs
 
 _IN_ONE_FILE: tuple[str, ...] = ("numbers", "kept")
 """Ways of reading for which several files of an image hold an object each."""
@@ -55,16 +50,16 @@ def _refuse_unread(source: InstanceSource, reads: Reading) -> None:
         raise DataError(shown(source), problem, "give maps")
 
 
-def as_map(maps: Maps, reads: Reading, repairs: Repairs, side: Side, path: Source, size: Size) -> Maps:
-    """Return the map that stands for instances in a way of reading; `size` is that of an image without any."""
+def as_map(
+    maps: Maps, reads: Reading, side: Side, path: Source, *, on_top: OnTop | None, min_score: float | None = None
+) -> Maps:
+    """Return the map that stands for instances in a way of reading."""
     instances: Instances = maps.about
     notes = maps.notes
-    if instances.size == (0, 0):
-        return Maps((np.zeros(size, np.uint16),), notes)
     scored = side == "prediction" and instances.scores is not None and not np.isnan(instances.scores).any()
     if scored and instances.scores is not None and len(instances):
-        if repairs.min_score is not None:
-            instances = chosen(instances, instances.scores >= repairs.min_score)
+        if min_score is not None:
+            instances = chosen(instances, instances.scores >= min_score)
         elif not reads.soft:
             template = "all detections are drawn, whatever their score; {setting} leaves out others"
             setting = Setting("min_score", 0.5, of="Repairs")
@@ -83,7 +78,7 @@ def as_map(maps: Maps, reads: Reading, repairs: Repairs, side: Side, path: Sourc
     if (values == 0).any():
         problem = Message("class-0", "has objects of class 0, which pixels without objects have in a map of classes")
         raise DataError(shown(path), problem, "number classes from 1")
-    painted = drawn(instances, values, repairs.on_top, path)
+    painted = drawn(instances, values, on_top, path)
     fits = painted.max(initial=0) <= np.iinfo(np.uint16).max
     return Maps((painted.astype(np.uint16) if fits else painted,), notes)
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, cast,
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Either, Message, Note, Setting, as_note
-from segbench.core.sample import SIDES, Form, Maps, NoData, Reading, Sample, Side
+from segbench.core.sample import SIDES, Form, Maps, NoData, OnTop, Reading, Sample, Side
 from segbench.core.settings import as_real, check_choice
 from segbench.loaders.decoded import Decoded, Header, Role
 from segbench.loaders.sizes import (
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
 Resize: TypeAlias = Literal["nearest", "bilinear"]
 NoDataRule: TypeAlias = Literal["lowest", "exclude"]
-OnTop: TypeAlias = Literal["first", "last", "largest", "smallest", "score"]
 GeometryRule: TypeAlias = Literal["header", "shape"]
 _Named: TypeAlias = Literal["minmax", "sigmoid"]
 Scale: TypeAlias = float | _Named
@@ -506,13 +505,15 @@ def _truths(files: SampleFiles, contents: Mapping[Source, bytes], reads: Reading
         return [reads.truths(contents[path], path) for path in paths]
     if reads.instances == "kept":
         return [instances]
-    return [as_map(instances, reads, repairs, "ground truth", paths[0], instances.about.size)]
+    return [as_map(instances, reads, "ground truth", paths[0], on_top=repairs.on_top)]
 
 
 def _prediction(
     files: SampleFiles, contents: Mapping[Source, bytes], reads: Reading, repairs: Repairs, truths: Sequence[Maps]
 ) -> Maps:
     """Read the prediction in the same way; without an instance it has the size of the ground truth."""
+    import numpy as np
+
     from segbench.loaders.instance_reading import as_map, instances_in
 
     instances = instances_in((files.prediction, *files.scales), contents, reads, "prediction")
@@ -520,8 +521,9 @@ def _prediction(
         return reads.predictions(files, contents)
     if reads.instances == "kept":
         return instances
-    size = truths[0].maps[0].shape if truths and truths[0].maps else (1, 1)
-    return as_map(instances, reads, repairs, "prediction", files.prediction, (size[0], size[1]))
+    if not instances.maps:
+        return Maps((np.zeros_like(truths[0].maps[0], np.uint16),)) if truths else instances
+    return as_map(instances, reads, "prediction", files.prediction, on_top=repairs.on_top, min_score=repairs.min_score)
 
 
 def how_to_save_labels(lossy: str) -> str:

@@ -1,4 +1,4 @@
-"""Files of instances in other formats than COCO's, and instances as maps: drawings worked by hand, and hostile files."""
+"""Files of instances beside COCO's, and instances as maps: drawings worked by hand, and hostile files."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import json
 import numpy as np
 import pytest
 from PIL import Image
-from tests.loaders.test_annotations import kinds_in
 
 import segbench as sb
 from segbench.core.errors import DataError
+from tests.loaders.test_annotations import kinds_in
 
 pytestmark = pytest.mark.filterwarnings("ignore::segbench.aggregator.benchmark.FailedImages")
 LEFT, RIGHT = "0 0 0 0.5 0 0.5 1 0 1", "0 0.5 0 1 0 1 1 0.5 1"
@@ -101,7 +101,7 @@ def test_sizes_are_found_where_training_finds_photographs(tmp_path, write):
     assert result.summary["predicted_objects"] == 2
 
 
-def test_a_size_that_nothing_tells_is_asked_for(tmp_path, yolo):
+def test_a_size_that_nothing_tells_is_asked_for(yolo):
     failure = yolo({"a": LEFT}, {"a": f"{LEFT} 0.9"}, sizes=None).failed["a"]
     assert failure.kind == "unknown-size"
     assert [setting.name for setting in failure.settings] == ["sizes", "sizes"]
@@ -196,7 +196,7 @@ def test_instances_of_one_class_may_overlap_in_a_map_of_classes(tmp_path, write)
     assert sb.evaluate(truth, tmp_path / "ours", "objects").failed["a"].kind == "overlapping-instances"
 
 
-def test_detections_become_soft_maps_of_their_highest_scores(tmp_path, write):
+def test_detections_become_soft_maps_of_their_highest_scores(write):
     truth = write("gt.json", coco((0, 0, 4, 1)))
     results = write("ours.json", coco((0, 0, 4, 1), (2, 0, 4, 1), scored=True))
     counts = sb.evaluate(truth, results, "pixels").counts["a"]
@@ -207,7 +207,7 @@ def test_detections_become_soft_maps_of_their_highest_scores(tmp_path, write):
     )
 
 
-def test_a_least_score_chooses_the_detections_of_maps(tmp_path, write):
+def test_a_least_score_chooses_the_detections_of_maps(write):
     truth = write("gt.json", coco((0, 0, 4, 1)))
     results = write("ours.json", coco((0, 0, 4, 1), (5, 5, 4, 1), scored=True))
     unscored = sb.Objects(kind="instances")
@@ -217,7 +217,7 @@ def test_a_least_score_chooses_the_detections_of_maps(tmp_path, write):
     assert "all-scores" in {note.kind for note in result.notes}
 
 
-def test_scores_say_which_detection_lies_on_top(tmp_path, write):
+def test_scores_say_which_detection_lies_on_top(write):
     truth = write("gt.json", coco((0, 0, 6, 1)))
     results = write("ours.json", coco((0, 0, 6, 1), (4, 0, 4, 2), scored=True))
     result = sb.evaluate(truth, results, sb.Labels(classes="0,1,2"), repairs=sb.Repairs(on_top="score"))
@@ -461,7 +461,7 @@ def test_wrong_shapes_fail_their_image(draw, content, kind):
     assert kind in kinds_in(result.failed["a"].what)
 
 
-def test_drawings_equal_those_of_labelme(draw):
+def test_drawings_equal_those_of_labelme():
     utils = pytest.importorskip("labelme.utils")
     random = np.random.default_rng(3)
     from segbench.loaders.labelme import _drawn
