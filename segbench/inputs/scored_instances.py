@@ -87,11 +87,22 @@ class ScoredInstances(InputSettings):
         self, sample: Sample, files: SampleFiles, interpret: Callable[[Sample], InstancePair]
     ) -> ImageSummary:
         """Summarize which classes are there."""
+        import numpy as np
+
         from segbench.inputs.summaries import InstancesSeen, as_in_run, summary_of_maps
 
         pair = as_in_run(interpret, sample)
         true, predicted = (frozenset(side.classes.tolist()) for side in (pair.truth, pair.predicted))
-        return summary_of_maps(sample, files, instances=InstancesSeen(true, predicted, sample.about[0].names))
+        seen = InstancesSeen(
+            true,
+            predicted,
+            names=sample.about[0].names,
+            objects=len(pair.truth),
+            crowds=int(np.count_nonzero(pair.truth.crowds)),
+            detections=len(pair.predicted),
+            scores=frozenset(np.unique(pair.predicted.scores)[:2].tolist()),
+        )
+        return summary_of_maps(sample, files, instances=seen)
 
     def _chosen(self, instances: Instances) -> Instances:
         """Return the instances of the classes that count, with their names."""
