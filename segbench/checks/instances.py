@@ -83,8 +83,8 @@ def one_sided_instances(seen: Seen) -> list[Finding]:
             crowds=crowds,
             objects=objects,
         )
-        places = [Place(files["ground truth"]) for files, instances in images if instances.crowds]
-        findings += finding(message, "set iscrowd to 0 for single objects", places, side="ground truth")
+        with_crowds = [Place(files["ground truth"]) for files, instances in images if instances.crowds]
+        findings += finding(message, "set iscrowd to 0 for single objects", with_crowds, side="ground truth")
     empty = [Place(files["ground truth"]) for files, instances in images if not instances.objects]
     if len(images) >= _FEWEST and 2 * len(empty) > len(images):
         message = Message(
@@ -108,6 +108,6 @@ def one_sided_instances(seen: Seen) -> list[Finding]:
     if len(scores) == 1 and sum(instances.detections for _, instances in images) >= _FEWEST:
         template = "all detections have the score {score:g}: curves have one point, and AP says little"
         message = Message("one-score", template, score=next(iter(scores)))
-        places = [Place(files["prediction"]) for files, instances in images if instances.detections]
-        findings += finding(message, "write the confidence of each detection", places)
+        detected = [Place(files["prediction"]) for files, instances in images if instances.detections]
+        findings += finding(message, "write the confidence of each detection", detected)
     return findings

@@ -46,8 +46,8 @@ class ScoredMasksOfImage(InstanceSource):
 
     suffix: ClassVar[str] = ".txt"
 
-    def __init__(self, place: str, stem: str, file: LocalFile) -> None:
-        super().__init__(place, stem)
+    def __init__(self, path: str, stem: str, file: LocalFile) -> None:
+        super().__init__(path, stem)
         self._file = file
 
     def read_bytes(self) -> bytes:
@@ -61,8 +61,8 @@ class ScoredMasksOfImage(InstanceSource):
     def _lines(self) -> list[str]:
         lines = self._file.read_bytes().decode("utf-8", "replace").split("\n")
         if len(lines) > _MOST_OBJECTS:
-            what = "has {lines} lines, expected at most {most}"
-            problem = Message("too-large", what, lines=len(lines), most=_MOST_OBJECTS)
+            template = "has {lines} lines, expected at most {most}"
+            problem = Message("too-large", template, lines=len(lines), most=_MOST_OBJECTS)
             raise DataError(shown(self), problem, _EXPECTED)
         return lines
 
@@ -91,11 +91,11 @@ class ScoredMasksOfImage(InstanceSource):
 
         from segbench.loaders.drawn_instances import instances_of_masks
 
-        head, _, rest = data.partition(b"\n")
+        head, _, masks_behind = data.partition(b"\n")
         listed: list[Any] = json.loads(head)
         masks, begin = [], 0
         for name, _, _, length in listed:
-            masks.append(self._mask(rest[begin : begin + length], name).array != 0)
+            masks.append(self._mask(masks_behind[begin : begin + length], name).array != 0)
             begin += length
         sizes = {mask.shape for mask in masks}
         if len(sizes) > 1:
@@ -112,13 +112,13 @@ class ScoredMasksOfImage(InstanceSource):
         return decode(data, LocalFile(f"{self}: {name}"), role="ground truth")
 
 
-def _list_images(place: str, files: Entries, truth: NamedFiles | None, sizes: ImageSizes) -> Listing:
+def _list_images(path: str, files: Entries, truth: NamedFiles | None, sizes: ImageSizes) -> Listing:
     """List the text files."""
     del truth, sizes
     numbers = [k for k, file in enumerate(files) if file.extension == ScoredMasksOfImage.suffix]
 
-    def source(path: str, k: int) -> ScoredMasksOfImage:
-        return ScoredMasksOfImage(place, path.removesuffix(ScoredMasksOfImage.suffix), files.source(k))  # type: ignore[arg-type]  # a local file
+    def source(inside: str, k: int) -> ScoredMasksOfImage:
+        return ScoredMasksOfImage(path, inside.removesuffix(ScoredMasksOfImage.suffix), files.source(k))  # type: ignore[arg-type]  # a local file
 
     entries = Entries(source, 1)
     for k in numbers:

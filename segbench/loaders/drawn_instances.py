@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +42,7 @@ def instances_of_masks(
     runs = np.concatenate([np.zeros(0, np.int64), *lengths])
     ends = np.cumsum([mask.size for mask in lengths], dtype=np.int64)
     size = (masks[0].shape[0], masks[0].shape[1]) if len(masks) else (0, 0)
-    instances = _instances(size, Runs(runs, ends), classes, scores)
+    instances = _instances(size, (runs, ends), classes, scores)
     return as_maps(replace(instances, names=names))
 
 
@@ -52,25 +52,18 @@ def as_maps(instances: Instances, notes: tuple[Note, ...] = ()) -> Maps:
     return Maps(blank, notes, about=instances)
 
 
-class Runs(NamedTuple):
-    """The runs of several masks, and where those of each end."""
-
-    runs: IntArray
-    ends: IntArray
-
-
-def _instances(size: Size, masks: Runs, classes: IntArray, scores: FloatArray | None) -> Instances:
+def _instances(size: Size, masks: tuple[IntArray, IntArray], classes: IntArray, scores: FloatArray | None) -> Instances:
     """Return instances of which files state no area, box or crowd."""
-    number = masks.ends.size
+    runs, ends = masks
     return Instances(
         size=size,
-        runs=masks.runs,
-        ends=masks.ends,
+        runs=runs,
+        ends=ends,
         classes=classes,
         scores=scores,
-        crowds=np.zeros(number, np.bool_),
-        areas=np.full(number, np.nan),
-        boxes=np.full((number, 4), np.nan),
+        crowds=np.zeros(ends.size, np.bool_),
+        areas=np.full(ends.size, np.nan),
+        boxes=np.full((ends.size, 4), np.nan),
     )
 
 
@@ -89,8 +82,8 @@ def instances_of_map(numbers: Array, divisor: int | None, path: object) -> Maps:
     """
     values, indices = np.unique(numbers, return_inverse=True)
     if values.dtype.kind == "f" or values[0] < 0 or values.size > _MOST_OBJECTS:
-        what = "holds {values:many value}, expected whole numbers of objects"
-        problem = Message("wrong-numbers", what, values=values.size)
+        template = "holds {values:many value}, expected whole numbers of objects"
+        problem = Message("wrong-numbers", template, values=values.size)
         raise DataError(shown(path), problem, "number the objects of the image from 1")
     flat = np.ascontiguousarray(indices.reshape(numbers.shape).T).reshape(-1)
     runs, ends = _runs_of_values(flat, values.size)
@@ -102,7 +95,7 @@ def instances_of_map(numbers: Array, divisor: int | None, path: object) -> Maps:
     if divisor is not None:
         crowds = object_numbers < divisor
         classes = np.where(crowds, object_numbers, classes)
-    masks = Runs(runs[np.repeat(kept, lengths)], np.cumsum(lengths[kept]))
+    masks = (runs[np.repeat(kept, lengths)], np.cumsum(lengths[kept]))
     size = (numbers.shape[0], numbers.shape[1])
     return as_maps(replace(_instances(size, masks, classes[kept], None), crowds=crowds[kept]))
 
@@ -117,20 +110,20 @@ def _runs_of_values(flat: NDArray[np.int64], number: int) -> tuple[NDArray[np.in
             changes[flat[position]] += 2
             previous = flat[position]
     ends = np.cumsum(changes)
-    places = ends - changes
+    positions = ends - changes
     edges = np.empty(ends[-1] if number else 0, np.int64)
     previous = int64(-1)
     for position in range(flat.size):
         value = flat[position]
         if value != previous:
             if previous >= 0:
-                edges[places[previous]] = position
-                places[previous] += 1
-            edges[places[value]] = position
-            places[value] += 1
+                edges[positions[previous]] = position
+                positions[previous] += 1
+            edges[positions[value]] = position
+            positions[value] += 1
             previous = value
     if previous >= 0:
-        edges[places[previous]] = flat.size
+        edges[positions[previous]] = flat.size
     runs, run_ends = np.empty(edges.size + number, np.int64), np.empty(number, np.int64)
     filled = begin = int64(0)
     for value in range(number):

@@ -43,17 +43,17 @@ class InstanceSource(ABC):
     first_label: ClassVar[int] = 0
     """What is added to the classes of label maps, in which 0 is background: 1 where files number classes from 0."""
 
-    def __init__(self, place: str, stem: str) -> None:
-        self._place, self._stem = place, stem
+    def __init__(self, path: str, stem: str) -> None:
+        self._path, self._stem = path, stem
 
     def __str__(self) -> str:
-        return f"{self._place}/{self._stem}{self.suffix}"
+        return f"{self._path}/{self._stem}{self.suffix}"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, InstanceSource) and str(self) == str(other)
 
     def __hash__(self) -> int:
-        return hash((self._place, self._stem))
+        return hash((self._path, self._stem))
 
     @property
     def name(self) -> str:
@@ -95,7 +95,7 @@ class InstanceSource(ABC):
 class ImageSizes:
     """Where the sizes of images are that files of instances do not tell."""
 
-    given: Size | None = None
+    same_for_all: Size | None = None
     folder: str | None = None
     """That of the images themselves."""
 
@@ -106,8 +106,8 @@ class ImageSizes:
 
     def of(self, stem: str, truth: NamedFiles | None) -> Size | Source | None:
         """Return the size of an image, or a file that has it."""
-        if self.given is not None:
-            return self.given
+        if self.same_for_all is not None:
+            return self.same_for_all
         if truth is not None and stem in truth.numbers:
             return truth.entries.source(truth.numbers[stem][0])
         return self.photographs.get(stem)
@@ -172,17 +172,17 @@ def holds_whole_set(path: str) -> bool:
     return known is not None and known.whole_set
 
 
-def list_instances(place: str, truth: NamedFiles | None, sizes: ImageSizes) -> Listing | None:
+def list_instances(path: str, truth: NamedFiles | None, sizes: ImageSizes) -> Listing | None:
     """List the images of a folder or a file of instances; None where it is none."""
-    if os.path.isdir(place):  # noqa: PTH112  as above
-        files = files_below(os.path.abspath(place), Counter())  # noqa: PTH100  as above; workers may be elsewhere
+    if os.path.isdir(path):  # noqa: PTH112  as above
+        files = files_below(os.path.abspath(path), Counter())  # noqa: PTH100  as above; workers may be elsewhere
         names = [str(file.source) for file in files if file.extension in FORMATS]
         known = format_of(names, whole_set=False)
-    elif extension_of(place) in FORMATS and os.path.isfile(place):  # noqa: PTH113  as above
-        path = os.path.abspath(place)  # noqa: PTH100  as above
-        files = Entries(lambda _: LocalFile(path))
-        files.add(os.path.basename(path))  # noqa: PTH119  as above
-        known = format_of([path], whole_set=True)
+    elif extension_of(path) in FORMATS and os.path.isfile(path):  # noqa: PTH113  as above
+        file = LocalFile(os.path.abspath(path))  # noqa: PTH100  as above
+        files = Entries(lambda _: file)
+        files.add(file.name)
+        known = format_of([file], whole_set=True)
     else:
         return None
-    return None if known is None else known.list_images(place, files, truth, sizes)
+    return None if known is None else known.list_images(path, files, truth, sizes)

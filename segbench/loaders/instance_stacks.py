@@ -66,13 +66,13 @@ def _of_archive(data: bytes, name: str, *, predicted: bool) -> Maps | None:
             members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
             if _MASKS[0] not in members:
                 return None
-            found = {
+            loaded = {
                 names[0]: next((_array(archive, members[key], name) for key in names if key in members), None)
                 for names in (_MASKS, _SCORES, _CLASSES)
             }
     except (zipfile.BadZipFile, OSError, ValueError, EOFError, NotImplementedError):
         return None  # decoding it says what is wrong
-    masks, scores, classes = (found[names[0]] for names in (_MASKS, _SCORES, _CLASSES))
+    masks, scores, classes = (loaded[names[0]] for names in (_MASKS, _SCORES, _CLASSES))
     if masks is None or masks.ndim != 3:
         raise _unfit(name)
     labels = np.ones(len(masks), np.int64) if classes is None else classes

@@ -54,8 +54,8 @@ def _recognises(names: Sequence[str]) -> bool:
 class LabelMeFile(InstanceSource):
     """The file of one image."""
 
-    def __init__(self, place: str, stem: str, file: LocalFile, sized_as: Size | Source | None, ids: Mapping[str, int]):
-        super().__init__(place, stem)
+    def __init__(self, path: str, stem: str, file: LocalFile, sized_as: Size | Source | None, ids: Mapping[str, int]):
+        super().__init__(path, stem)
         self._file, self._sized_as, self._ids = file, sized_as, ids
 
     @property
@@ -81,8 +81,8 @@ class LabelMeFile(InstanceSource):
             return size_of(self._sized_as, self)
         height, width = size
         if type(height) is not int or type(width) is not int or min(height, width) < 1 or height * width > MAX_PIXELS:
-            what = "states no height and width of an image of at most {most} pixels"
-            problem = Message("wrong-size", what, most=MAX_PIXELS)
+            template = "states no height and width of an image of at most {most} pixels"
+            problem = Message("wrong-size", template, most=MAX_PIXELS)
             raise DataError(shown(self), problem, _EXPECTED)
         return height, width
 
@@ -212,7 +212,7 @@ def _labels_in(path: str) -> set[str]:
     return {label for label in labels if isinstance(label, str)}
 
 
-def _list_images(place: str, files: Entries, truth: NamedFiles | None, sizes: ImageSizes) -> Listing:
+def _list_images(path: str, files: Entries, truth: NamedFiles | None, sizes: ImageSizes) -> Listing:
     """List the files of images."""
     numbers = [k for k, file in enumerate(files) if file.extension == LabelMeFile.suffix]
     labels: set[str] = set()
@@ -226,9 +226,9 @@ def _list_images(place: str, files: Entries, truth: NamedFiles | None, sizes: Im
     for label in sorted(labels - ids.keys()):
         ids[label] = max(ids.values(), default=0) + 1
 
-    def source(path: str, k: int) -> LabelMeFile:
-        stem = path.removesuffix(LabelMeFile.suffix)
-        return LabelMeFile(place, stem, files.source(k), sizes.of(stem, truth), ids)  # type: ignore[arg-type]  # a local file
+    def source(inside: str, k: int) -> LabelMeFile:
+        stem = inside.removesuffix(LabelMeFile.suffix)
+        return LabelMeFile(path, stem, files.source(k), sizes.of(stem, truth), ids)  # type: ignore[arg-type]  # a local file
 
     entries = Entries(source, 1)
     for k in numbers:

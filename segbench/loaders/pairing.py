@@ -568,16 +568,16 @@ def is_file(path: str) -> bool:
     return is_single_file and not is_archive(path) and not holds_whole_set(path)
 
 
-def _listed(place: str, truth: NamedFiles | None, sizes: ImageSizes) -> Listing:
+def _listed(path: str, truth: NamedFiles | None, sizes: ImageSizes) -> Listing:
     """List a place; files of instances take what they do not tell of images from the ground truth, and from `sizes`."""
     try:
-        listing = list_place(place)
+        listing = list_place(path)
     except DataError:
-        instances = list_instances(place, truth, sizes)
+        instances = list_instances(path, truth, sizes)
         if instances is None:
             raise
         return instances
-    beside = None if listing.left_out.isdisjoint(FORMATS) else list_instances(place, truth, sizes)
+    beside = None if listing.left_out.isdisjoint(FORMATS) else list_instances(path, truth, sizes)
     return beside or listing
 
 

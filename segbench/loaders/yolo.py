@@ -67,9 +67,9 @@ class YoloFile(InstanceSource):
     first_label: ClassVar[int] = 1
 
     def __init__(
-        self, place: str, stem: str, file: LocalFile | None, sized_as: Size | Source | None, names: Mapping[int, str]
+        self, path: str, stem: str, file: LocalFile | None, sized_as: Size | Source | None, names: Mapping[int, str]
     ) -> None:
-        super().__init__(place, stem)
+        super().__init__(path, stem)
         self._file, self._sized_as, self._names = file, sized_as, names
 
     @property
@@ -138,12 +138,12 @@ def _annotation(words: Sequence[bytes], size: Size, where: str, *, predicted: bo
     return annotation if score is None or math.isnan(score) else annotation | {"score": score}
 
 
-def _photographs(place: str, files: Entries, sizes: ImageSizes) -> Mapping[str, Source]:
+def _photographs(path: str, files: Entries, sizes: ImageSizes) -> Mapping[str, Source]:
     """Return the images themselves by their names: those given, beside the files, or where the training finds them."""
     if sizes.folder is not None:
         return sizes.photographs
     beside = {file.stem: file.source for file in files if file.extension in EXTENSIONS}
-    above, labels, below = os.path.abspath(place).rpartition(os.sep + _LABELS)  # noqa: PTH100  a str is enough
+    above, labels, below = os.path.abspath(path).rpartition(os.sep + _LABELS)  # noqa: PTH100  a str is enough
     folder = Path(above) / _IMAGES / below.lstrip(os.sep)
     if beside or not labels or not folder.is_dir():
         return beside
@@ -158,9 +158,9 @@ def _class_names(files: Entries) -> dict[int, str]:
     return {}
 
 
-def _list_images(place: str, files: Entries, truth: NamedFiles | None, sizes: ImageSizes) -> Listing:
+def _list_images(path: str, files: Entries, truth: NamedFiles | None, sizes: ImageSizes) -> Listing:
     """List the files of images, and the images without one."""
-    photographs, names = _photographs(place, files, sizes), _class_names(files)
+    photographs, names = _photographs(path, files, sizes), _class_names(files)
     numbers = {
         file.stem: k
         for k, file in enumerate(files)
@@ -173,13 +173,13 @@ def _list_images(place: str, files: Entries, truth: NamedFiles | None, sizes: Im
     notes: tuple[Note, ...] = ()
     if without:
         template = "{place}: {images} of {total:many image} {images:verb have} no file, and so no object"
-        message = Message("images-without-file", template, place=shown(place), images=len(without), total=len(listed))
+        message = Message("images-without-file", template, place=shown(path), images=len(without), total=len(listed))
         notes = (Note(message),)
 
-    def source(path: str, k: int) -> YoloFile:
-        stem = path.removesuffix(YoloFile.suffix)
+    def source(inside: str, k: int) -> YoloFile:
+        stem = inside.removesuffix(YoloFile.suffix)
         sized_as = sizes.of(stem, truth) or photographs.get(stem)
-        return YoloFile(place, stem, files.source(k) if k >= 0 else None, sized_as, names)  # type: ignore[arg-type]  # a local file
+        return YoloFile(path, stem, files.source(k) if k >= 0 else None, sized_as, names)  # type: ignore[arg-type]  # a local file
 
     entries = Entries(source, 1)
     for stem in (*numbers, *without):
