@@ -284,8 +284,9 @@ class Protocol(ABC):
         del with_header
         return self
 
-    def for_annotations(self) -> Protocol:
-        """Return the protocol that measures instances that may overlap, as a JSON lists them; most measure maps."""
+    def for_instances(self, scored: Callable[[], bool]) -> Protocol:
+        """Return the protocol that measures instances that may overlap, as files list them; most measure maps."""
+        del scored
         return self
 
     @property

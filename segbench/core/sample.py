@@ -24,6 +24,14 @@ Form = Literal["soft", "map", "labels", "ucm2", "stack", "categories"]
 size, maps with axes that only the protocol can tell; or ground truths of categories, 1 first, and not of annotators."""
 
 
+OnTop = Literal["first", "last", "largest", "smallest", "score"]
+"""Which of several instances a map shows where they overlap."""
+
+InstancesAs = Literal["", "kept", "classes", "numbers", "regions"]
+"""What instances that files list become: nothing, themselves, a map of their classes, or one of numbers: of objects, or
+of regions, which crowds are, too."""
+
+
 @dataclass(frozen=True, eq=False)
 class NoData:
     """Where a map holds the value that its file declares to mean that there are no data."""
@@ -65,6 +73,7 @@ class Reading(ABC):
     soft: bool = False  # whether predictions are soft maps
     numbered: tuple[Side, ...] = ()  # sides whose values are labels or numbers of objects, not levels
     without_volumes: str = ""  # why no volume can be counted; empty if they can
+    instances: InstancesAs = ""  # what instances that files list become
     spacing: Literal["unused", "header", "given"] = "unused"  # whether distances are measured, and by which spacing
     as_volumes: bool = False  # whether arrays of three axes are volumes where their format leaves that open
 

@@ -168,6 +168,8 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         "GT PRED --kind components --at 0.5",
     )
     draws_lines: ClassVar[bool] = True
+    _usual_kind: ClassVar[bool] = False
+    """Whether no kind was given, so that files may choose it."""
     states_called: ClassVar[Mapping[int, str]] = {
         State.TRUE: "matched, as predicted",
         State.PARTNER: "matched, as in the ground truth",
@@ -245,6 +247,7 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
     def __post_init__(self) -> None:
         check_settings(self)
         if self.kind is None:
+            set_fields(self, _usual_kind=self.divisor is None)
             set_fields(self, kind=INSTANCES if self.divisor is None else PANOPTIC)
         set_fields(self, iou=tuple(map(float, self._thresholds)))
         for setting in fields(self):
@@ -329,15 +332,17 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         connectivity = CONNECTIVITY_OF_VOLUMES.get(self.connectivity, self.connectivity)
         return replace(self, connectivity=connectivity, spacing=spacing)
 
-    def for_annotations(self) -> Protocol:
-        """Return scored objects, if nothing is set that these lack."""
+    def for_instances(self, scored: Callable[[], bool]) -> Protocol:
+        """Return scored objects if no kind was given, and nothing is set that these lack."""
+        if not self._usual_kind or not scored():
+            return self
         if self != Objects():
             raise ArgumentError(
                 Message(
                     "no-label-maps",
-                    "a JSON lists instances, which may overlap, and is measured by {scored} alone; give it, or label "
-                    "maps",
+                    "predictions are instances with scores; give {scored}, or {numbered}, which draws them as a map",
                     scored=Setting("kind", SCORED),
+                    numbered=Setting("kind", INSTANCES),
                 )
             )
         return Objects(kind=SCORED)
@@ -361,7 +366,7 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
                 CutMasks,
                 self,
                 void=self.void or (),
-                reads=INSTANCE_MAPS if self.at is None else MASKS,
+                reads=replace(INSTANCE_MAPS, instances="classes") if self.at is None else MASKS,
                 no_volumes=NO_LABEL_MAP,
                 of_labels=_name_instances,
                 above=True,
