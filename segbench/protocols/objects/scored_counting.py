@@ -53,10 +53,11 @@ def count_scored(truth: Instances, predicted: Instances, rules: Rules) -> Scored
     )
     true_boxes = _stated_or(truth.boxes, true_masks.boxes)
     predicted_boxes = _stated_or(predicted.boxes, predicted_masks.boxes)
-    true_areas = np.where(np.isnan(truth.areas), true_masks.areas, truth.areas)
-    # Detections that are boxes alone have no pixels, and the areas of their boxes.
-    by_box = (predicted_masks.areas == 0) | (rules.area == "box")
-    predicted_areas = np.where(by_box, predicted_boxes[:, 2] * predicted_boxes[:, 3], predicted_masks.areas)
+    true_areas = _stated_or(truth.areas, true_masks.areas)
+    if rules.area == "box":
+        predicted_areas = predicted_boxes[:, 2] * predicted_boxes[:, 3]
+    else:
+        predicted_areas = _stated_or(predicted.areas, predicted_masks.areas)
     overlap = _Overlaps(truth, (true_masks, predicted_masks), (true_boxes, predicted_boxes), rules)
     is_ignored = truth.crowds | _outside(true_areas)  # (ranges, objects)
     is_outside = _outside(predicted_areas)
@@ -90,7 +91,7 @@ def count_scored(truth: Instances, predicted: Instances, rules: Rules) -> Scored
 
 
 def _stated_or(stated: FloatArray, measured: FloatArray) -> FloatArray:
-    """Return the boxes that a file states, and those of masks where it states none."""
+    """Return the areas or boxes that a file states, and those of masks where it states none."""
     return np.where(np.isnan(stated), measured, stated)
 
 
