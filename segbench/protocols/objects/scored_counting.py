@@ -6,7 +6,7 @@ Begin with `count_scored`. Matching is that of pycocotools 2.0.11.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -45,32 +45,16 @@ class Rules:
 
 def count_scored(truth: Instances, predicted: Instances, rules: Rules) -> ScoredObjectCounts:
     """Count an image."""
-    scores = predicted.scores
-    if scores is None:
-        raise ValueError("inputs have checked that predictions have scores")
-    true_masks, predicted_masks = (
-        measured_masks(Runs(side.runs, side.ends), side.size[0]) for side in (truth, predicted)
-    )
-    true_boxes = _stated_or(truth.boxes, true_masks.boxes)
-    predicted_boxes = _stated_or(predicted.boxes, predicted_masks.boxes)
-    true_areas = _stated_or(truth.areas, true_masks.areas)
-    if rules.area == "box":
-        predicted_areas = predicted_boxes[:, 2] * predicted_boxes[:, 3]
-    else:
-        predicted_areas = _stated_or(predicted.areas, predicted_masks.areas)
-    overlap = _Overlaps(truth, (true_masks, predicted_masks), (true_boxes, predicted_boxes), rules)
-    is_ignored = truth.crowds | _outside(true_areas)  # (ranges, objects)
-    is_outside = _outside(predicted_areas)
-    labels = np.union1d(truth.classes, predicted.classes)
-    by_score = np.argsort(-scores, kind="stable")  # equal ones in the order of the file
+    image = _MatchedImage(truth, predicted, rules)
+    scores, labels = image.scores, image.labels
+    is_ignored = truth.crowds | _outside(image.true_areas)  # (ranges, objects)
+    is_outside = _outside(image.predicted_areas)
     order, ranks, outcomes = [], [], []
     for label in labels.tolist():
-        rows = by_score[predicted.classes[by_score] == label][: rules.max_dets]
-        columns = np.flatnonzero(truth.classes == label)
+        rows, columns = image.of_class(label)
         outcome = np.zeros((2, rows.size), np.int64)
-        match_detections(
-            overlap.of(rows, columns), truth.crowds[columns], is_ignored[:, columns], is_outside[:, rows], outcome
-        )
+        overlaps = image.overlaps.of(rows, columns)
+        match_detections(overlaps, truth.crowds[columns], is_ignored[:, columns], is_outside[:, rows], outcome)
         order.append(rows)
         ranks.append(np.arange(rows.size))
         outcomes.append(outcome)
@@ -88,6 +72,63 @@ def count_scored(truth: Instances, predicted: Instances, rules: Rules) -> Scored
         matched=matched,
         ignored=ignored,
     )
+
+
+class DetectionMatch(NamedTuple):
+    """A detection at IoU .5: the object that it takes, -1 if none, and how much it overlaps that."""
+
+    detection: int
+    taken: int
+    overlap: float
+
+
+def match_at_half(truth: Instances, predicted: Instances, rules: Rules) -> list[DetectionMatch]:
+    """DetectionMatch the detections that count at IoU .5, whatever their area, by falling score over all classes."""
+    image = _MatchedImage(truth, predicted, rules)
+    matches = []
+    for label in image.labels.tolist():
+        rows, columns = image.of_class(label)
+        overlaps = image.overlaps.of(rows, columns)
+        crowds = truth.crowds[columns]
+        order = np.zeros(columns.size, np.int64)
+        counted = _counted_first(crowds, order)
+        may_be_taken = np.ones(columns.size, np.bool_)
+        for row, detection in enumerate(rows.tolist()):
+            taken = _best_match(overlaps[row], IOU[0], order, counted, may_be_taken)
+            if taken >= 0:
+                may_be_taken[taken] = crowds[taken]
+            matched = (int(columns[taken]), float(overlaps[row, taken])) if taken >= 0 else (-1, 0.0)
+            matches.append(DetectionMatch(detection, *matched))
+    by_score = -image.scores[[match.detection for match in matches]]
+    return [matches[k] for k in np.argsort(by_score, kind="stable").tolist()]
+
+
+class _MatchedImage:
+    """What matching takes of both sides of an image."""
+
+    def __init__(self, truth: Instances, predicted: Instances, rules: Rules) -> None:
+        if predicted.scores is None:
+            raise ValueError("inputs have checked that predictions have scores")
+        self.scores = predicted.scores
+        true_masks, predicted_masks = (
+            measured_masks(Runs(side.runs, side.ends), side.size[0]) for side in (truth, predicted)
+        )
+        true_boxes = _stated_or(truth.boxes, true_masks.boxes)
+        predicted_boxes = _stated_or(predicted.boxes, predicted_masks.boxes)
+        self.true_areas = _stated_or(truth.areas, true_masks.areas)
+        if rules.area == "box":
+            self.predicted_areas = predicted_boxes[:, 2] * predicted_boxes[:, 3]
+        else:
+            self.predicted_areas = _stated_or(predicted.areas, predicted_masks.areas)
+        self.overlaps = _Overlaps(truth, (true_masks, predicted_masks), (true_boxes, predicted_boxes), rules)
+        self.labels = np.union1d(truth.classes, predicted.classes)
+        self._by_score = np.argsort(-self.scores, kind="stable")  # equal ones in the order of the file
+        self._true_classes, self._classes, self._max_dets = truth.classes, predicted.classes, rules.max_dets
+
+    def of_class(self, label: int) -> tuple[IntArray, IntArray]:
+        """Return the detections of a class that count, by falling score, and its objects."""
+        rows = self._by_score[self._classes[self._by_score] == label][: self._max_dets]
+        return rows, np.flatnonzero(self._true_classes == label)
 
 
 def _stated_or(stated: FloatArray, measured: FloatArray) -> FloatArray:
@@ -159,7 +200,7 @@ def _best_match(overlaps: FloatArray, least: float, order: IntArray, counted: in
 def match_detections(
     overlaps: FloatArray, crowds: BoolArray, is_ignored: BoolArray, is_outside: BoolArray, outcome: IntArray
 ) -> None:
-    """Match detections in their order at each threshold for each range of areas, and set the bits of their outcome.
+    """DetectionMatch detections in their order at each threshold for each range of areas, and set the bits of their outcome.
 
     `overlaps` has shape (detections, objects), `is_ignored` (ranges, objects), `is_outside` (ranges, detections), and
     `outcome` (2, detections): matched and ignored.
