@@ -200,7 +200,7 @@ def _best_match(overlaps: FloatArray, least: float, order: IntArray, counted: in
 def match_detections(
     overlaps: FloatArray, crowds: BoolArray, is_ignored: BoolArray, is_outside: BoolArray, outcome: IntArray
 ) -> None:
-    """DetectionMatch detections in their order at each threshold for each range of areas, and set the bits of their outcome.
+    """Match detections in their order at each threshold for each range of areas, and set the bits of their outcome.
 
     `overlaps` has shape (detections, objects), `is_ignored` (ranges, objects), `is_outside` (ranges, detections), and
     `outcome` (2, detections): matched and ignored.

@@ -101,7 +101,8 @@ def test_overlays_are_drawn_at_the_best_f(run, tmp_path):
     assert (high[above] == State.TRUE).any()  # the score is written there, and no outline lies there
 
 
-def test_no_detections_are_all_missed(run, tmp_path):
+@pytest.mark.usefixtures("run")
+def test_no_detections_are_all_missed(tmp_path):
     (tmp_path / "ours.json").write_text("[]")
     result = sb.evaluate(tmp_path / "gt.json", tmp_path / "ours.json", "objects")
     assert sb.export_overlays(result, tmp_path / "o") == []
