@@ -26,7 +26,7 @@ def other_classes(seen: Seen) -> list[Finding]:
     unknown = predicted - listed
     if not unknown or not listed:
         return []
-    places = [Place(summary.inputs.files["prediction"]) for summary, seen in judged if seen.predicted & unknown]
+    predictions = [Place(summary.inputs.files["prediction"]) for summary, seen in judged if seen.predicted & unknown]
     for step, verb, towards in ((1, "add", "to"), (-1, "subtract", "from")):
         if {label + step for label in predicted} <= listed:
             message = Message(
@@ -36,29 +36,29 @@ def other_classes(seen: Seen) -> list[Finding]:
                 verb=verb,
             )
             fix = Message("fix", "{verb} 1 {towards} each category_id", verb=verb, towards=towards)
-            return finding(message, fix, places)
+            return finding(message, fix, predictions)
     message = Message(
         "classes-unknown",
         "categories {unknown} are not among those of the ground truth, {listed}, and count in no metric",
         unknown=first_of(sorted(map(float, unknown))),
         listed=first_of(sorted(map(float, listed))),
     )
-    return finding(message, "write category_id as the ground truth does", places)
+    return finding(message, "write category_id as the ground truth does", predictions)
 
 
 @rule(*_FIXES)
 def odd_instances(seen: Seen) -> list[Finding]:
     """Find instances that count, although something is odd about them."""
-    places: dict[tuple[Message, Side], list[Place]] = {}
+    files_with: dict[tuple[Message, Side], list[Place]] = {}
     for summary in seen.readable:
         for note in summary.inputs.notes:
             if note.kind in _FIXES:
                 side: Side = "prediction" if note.side == "prediction" else "ground truth"
-                place = Place(summary.inputs.files[side], as_message(note.detail))
-                places.setdefault((note.message, side), []).append(place)
+                seen_in = Place(summary.inputs.files[side], as_message(note.detail))
+                files_with.setdefault((note.message, side), []).append(seen_in)
     return [
         odd
-        for (message, side), of_side in places.items()
+        for (message, side), of_side in files_with.items()
         for odd in finding(message, _FIXES[message.kind], of_side, side=side)
     ]
 

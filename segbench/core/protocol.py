@@ -434,6 +434,10 @@ class Pictured(ABC):
         truth = np.where(np.asarray(sample.ground_truths[0]) != 0, 255, 0).astype(np.uint8)
         return Pictures(truth, truth, states=states)
 
+    def thresholds_of(self, table: Table) -> tuple[NDArray[np.float64], float] | None:  # noqa: ARG002  of this one
+        """Return rising thresholds for pictures, and the best of them; None where the curve has them, or none has."""
+        return None
+
 
 class FromCounts(ABC):
     """Has settings that its counts show."""

@@ -31,7 +31,7 @@ from segbench.core.numbers import of_all
 from segbench.core.sample import Maps
 from segbench.loaders.decoded import MAX_PIXELS, Header
 from segbench.loaders.instance_sources import ImageSizes, InstanceFormat, InstanceSource, Size
-from segbench.loaders.json_index import OTHER, WHOLE, JsonIndex, Listed, index_json, parsed
+from segbench.loaders.json_index import OTHER, WHOLE, JsonIndex, ListedObjects, index_json, parsed
 from segbench.loaders.listing import Entries, Listing, NamedFiles, once
 from segbench.loaders.mask_codes import LARGEST_COORDINATE, covered_pixels, runs_of_polygons, runs_of_texts
 from segbench.loaders.source import ANNOTATIONS, shown, split_suffix
@@ -76,9 +76,9 @@ def _index(path: str) -> JsonIndex:
 class AnnotatedImage(InstanceSource):
     """What a JSON says of one image: of its size, and of objects whose texts lie in several places of the file."""
 
-    def __init__(self, path: str, stem: str, head: bytes, places: NDArray[np.int64], stamp: tuple[int, int]) -> None:
+    def __init__(self, path: str, stem: str, head: bytes, spans: NDArray[np.int64], stamp: tuple[int, int]) -> None:
         super().__init__(path, stem)
-        self.path, self._head, self._places, self._stamp = path, head, places, stamp
+        self.path, self._head, self._spans, self._stamp = path, head, spans, stamp
 
     def header(self) -> Header:
         """Return the size of the image."""
@@ -122,27 +122,27 @@ class AnnotatedImage(InstanceSource):
 
     def _texts(self) -> list[bytes]:
         """Read the annotations of the image."""
-        length = int((self._places[:, 1] - self._places[:, 0]).sum())
+        length = int((self._spans[:, 1] - self._spans[:, 0]).sum())
         if length > _MOST_BYTES:
             problem = Message(
                 "too-large",
                 "has {count} annotations of {bytes} bytes, expected at most {most} bytes an image",
-                count=len(self._places),
+                count=len(self._spans),
                 bytes=length,
                 most=_MOST_BYTES,
             )
             raise DataError(shown(self), problem, "check image_id: all annotations of a set may have the same")
-        places: list[list[int]] = self._places.tolist()
-        if not places:
+        spans: list[list[int]] = self._spans.tolist()
+        if not spans:
             return []
-        first, last = places[0][0], places[-1][1]
+        first, last = spans[0][0], spans[-1][1]
         with open(self.path, "rb") as file:  # noqa: PTH123  a str, as it is opened for every image
             if last - first <= _SPARSE * length:
                 file.seek(first)
                 piece = file.read(last - first)
-                return [piece[start - first : end - first] for start, end in places]
+                return [piece[start - first : end - first] for start, end in spans]
             texts = []
-            for start, end in places:
+            for start, end in spans:
                 file.seek(start)
                 texts.append(file.read(end - start))
             return texts
@@ -178,12 +178,12 @@ def _list_images(place: str, _files: Entries, truth: NamedFiles | None, _sizes: 
     if key is None or not index.lists[key].whole:
         raise DataError(shown(path), Message("no-annotations", "has no list of annotations"), _EXPECTED)
     listed = index.lists[key]
-    places, ends = _by_image(index, listed, images, known_path)
+    spans, ends = _by_image(index, listed, images, known_path)
     stamp = _stamp(path)
     starts = [0, *ends]
 
     def member(_: str, k: int) -> AnnotatedImage:
-        return AnnotatedImage(path, images.stems[k], images.heads[k], places[starts[k] : starts[k + 1]], stamp)
+        return AnnotatedImage(path, images.stems[k], images.heads[k], spans[starts[k] : starts[k + 1]], stamp)
 
     entries = Entries(member, 1)
     for k, stem in enumerate(images.stems):
@@ -238,7 +238,9 @@ def _categories(index: JsonIndex) -> dict[int, str]:
     return names
 
 
-def _by_image(index: JsonIndex, listed: Listed, images: _Images, known_path: str) -> tuple[NDArray[np.int64], IntArray]:
+def _by_image(
+    index: JsonIndex, listed: ListedObjects, images: _Images, known_path: str
+) -> tuple[NDArray[np.int64], IntArray]:
     """Return where annotations begin and end, image by image in the order of the file, and where those of each end."""
     numbers = np.full(len(listed), -1, np.int64)
     whole = listed.kinds == WHOLE
@@ -272,11 +274,11 @@ def _by_image(index: JsonIndex, listed: Listed, images: _Images, known_path: str
         raise DataError(shown(index.path), problem, fix)
     del unknown, whole
     order = np.argsort(numbers, kind="stable")
-    places = np.stack([listed.starts[order], listed.ends[order]], axis=1)
-    return places, np.cumsum(np.bincount(numbers, minlength=len(images.stems)))
+    spans = np.stack([listed.starts[order], listed.ends[order]], axis=1)
+    return spans, np.cumsum(np.bincount(numbers, minlength=len(images.stems)))
 
 
-def _image_id(index: JsonIndex, listed: Listed, k: int) -> Any:  # noqa: ANN401  what JSON holds
+def _image_id(index: JsonIndex, listed: ListedObjects, k: int) -> Any:  # noqa: ANN401  what JSON holds
     """Return the image_id of an annotation; None where it has none, or several."""
     if listed.kinds[k] == WHOLE:
         return int(listed.image_ids[k])
@@ -308,12 +310,12 @@ def read_annotations(
     masks: list[IntArray | int] = []  # runs, or the number of a code
     numbers: list[tuple[float, ...]] = []
     faults: dict[tuple[Message, Message | str], list[str]] = {}
-    for place, annotation in enumerate(annotations, start=1):
+    for number, annotation in enumerate(annotations, start=1):
         try:
             numbers.append(_numbers(annotation, predicted=predicted))
             masks.append(_mask(annotation, (height, width), codes, boxes_only=boxes_only))
         except _FaultError as fault:
-            faults.setdefault((fault.message, fault.fix), []).append(_called(annotation, place))
+            faults.setdefault((fault.message, fault.fix), []).append(_called(annotation, number))
     if faults:
         raise _faulty(path, faults)
     decoded = codes.decoded((height, width))
@@ -425,10 +427,10 @@ def _faulty(path: str, faults: Mapping[tuple[Message, Message | str], Sequence[s
     return DataError(shown(path), problem, joined(dict.fromkeys(fix for _, fix in faults)))
 
 
-def _called(annotation: object, place: int) -> str:
-    """Name an annotation by its id, else by its place among those of the image."""
+def _called(annotation: object, number: int) -> str:
+    """Name an annotation by its id, else by its number among those of the image."""
     known = annotation.get("id") if isinstance(annotation, dict) else None
-    return f"annotation {place}" if type(known) is not int else f"the annotation of id {known}"
+    return f"annotation {number}" if type(known) is not int else f"the annotation of id {known}"
 
 
 def _size_of_masks(annotations: Sequence[Any]) -> tuple[int, int] | None:
@@ -458,7 +460,10 @@ def _are_numbers(values: Sequence[Any], most: float = _LARGEST_NUMBER) -> bool:
 
 
 def _numbers(annotation: dict[str, Any], *, predicted: bool) -> tuple[float, ...]:
-    """Return class, score, crowd, area and box of an annotation; NaN of those that it does not state."""
+    """Return class, score, crowd, area and box of an annotation; NaN of those that it does not state.
+
+    What is a box alone has the area of that, which need not be whole.
+    """
     label = annotation.get("category_id")
     if type(label) is not int or not 0 <= label <= _LARGEST_CLASS:
         raise _FaultError(
@@ -475,6 +480,8 @@ def _numbers(annotation: dict[str, Any], *, predicted: bool) -> tuple[float, ...
     if box is not None and not (isinstance(box, list) and len(box) == 4 and _are_numbers(box)):
         raise _FaultError(Message("wrong-box", "bbox is no list of four numbers"), "expected x, y, width and height")
     stated = math.nan if area is None or predicted else area
+    if box and math.isnan(stated) and not annotation.get("segmentation"):
+        stated = box[2] * box[3]
     return (
         label,
         math.nan if score is None else score,
@@ -502,9 +509,9 @@ def _mask(annotation: dict[str, Any], size: tuple[int, int], codes: _Codes, *, b
         return codes.add_polygons([_polygon(polygon) for polygon in mask])
     counts, stated = (mask.get("counts"), mask.get("size")) if isinstance(mask, dict) else (None, None)
     if stated != list(size):
-        found = Message("size", "{size: x }", size=stated) if _is_size(stated) else "of no size"
+        stated_size = Message("size", "{size: x }", size=stated) if _is_size(stated) else "of no size"
         problem = Message(
-            "other-size", "its mask is {found}, and the image {expected: x } pixels", found=found, expected=size
+            "other-size", "its mask is {found}, and the image {expected: x } pixels", found=stated_size, expected=size
         )
         raise _FaultError(problem, "expected height and width of the image; nothing is resized")
     if isinstance(counts, str):

@@ -121,6 +121,15 @@ def test_boxes_are_enough_where_boxes_are_compared(evaluate):
     assert [(setting.name, setting.value) for setting in failure.settings] == [("overlap", "box")]
 
 
+@pytest.mark.parametrize(("width", "share"), [(1.25, 0.5), (32.25, 1)])
+def test_boxes_without_masks_have_their_own_areas(evaluate, width, share):
+    """A false box of 32.25 x 32 pixels is medium, though fewer pixels are in the image, and no small one is false."""
+    false = {"image_id": 7, "category_id": 1, "bbox": [5, 5, width, 32], "score": 0.9}
+    right = {"image_id": 7, "category_id": 1, "bbox": [1, 1, 4, 4], "score": 0.5}
+    alone, both = (evaluate(boxes, kind="scored", overlap="box").summary for boxes in ([right], [false, right]))
+    assert both["coco_ap_small"] == pytest.approx(share * alone["coco_ap_small"])
+
+
 def test_images_restrict_the_run(tmp_path):
     (tmp_path / "gt.json").write_text(json.dumps(TRUTH))
     (tmp_path / "ours.json").write_text(json.dumps([DETECTION]))

@@ -19,17 +19,24 @@ from segbench.inputs.scored_instances import ScoredInstances
 from segbench.loaders.instance_files import INSTANCE_FILES
 from segbench.protocols.objects.settings import Objects
 from segbench.protocols.one_class import OneClass
+from segbench.protocols.states import State
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from segbench.core.arrays import FloatArray
+    from segbench.core.pictures import Pictures
     from segbench.core.table import Table
     from segbench.protocols.objects.scored_counts import ScoredObjectCounts
+    from segbench.protocols.objects.scored_metrics import ScoredObjectTable
 
 _MOST_DETECTIONS = 2**31
 _LARGEST_DIVISOR = 2**31 - 1
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoredObjects(Protocol, can.FromCounts, can.Divided):
+class ScoredObjects(Protocol, can.FromCounts, can.Divided, can.Pictured):
     """Settings of scored objects, which `Objects(kind="scored")` makes, too.
 
     Parameters
@@ -69,6 +76,15 @@ class ScoredObjects(Protocol, can.FromCounts, can.Divided):
     reads: ClassVar[Reading] = INSTANCE_FILES
     counts = counts_in("segbench.protocols.objects.scored_counts", "ScoredObjectCounts")
     title: ClassVar[str] = "Detections are matched by falling score: average precision and recall, as COCO has them."
+
+    draws_lines: ClassVar[bool] = True
+    states_called: ClassVar[Mapping[int, str]] = {
+        State.TRUE: "true, as predicted",
+        State.PARTNER: "found, as in the ground truth",
+        State.FALSE: "false",
+        State.MISSED: "missed",
+        State.IGNORED: "crowds, and what they excuse",
+    }
 
     kind: Literal["scored"] = option_like(Objects, "kind", default=SCORED)
     overlap: Literal["mask", "box", "boundary"] = option(
@@ -136,6 +152,22 @@ class ScoredObjects(Protocol, can.FromCounts, can.Divided):
         from segbench.protocols.objects.scored_metrics import ScoredObjectTable
 
         return ScoredObjectTable(per_image, self.max_dets)
+
+    def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:
+        """Outline what is found at IoU .5 by detections with at least this score, and what is missed or false."""
+        from segbench.protocols.objects.scored_pictures import scored_states
+
+        return scored_states(sample, self, threshold)
+
+    def pictures(self, sample: Sample, counts: Any, thresholds: FloatArray) -> Pictures:
+        """Draw an image for the report page: its objects, and outlines of what became of them at each threshold."""
+        from segbench.protocols.objects.scored_pictures import scored_pictures
+
+        return scored_pictures(sample, self, thresholds)
+
+    def thresholds_of(self, table: Table) -> tuple[FloatArray, float]:
+        """Return the scores of all detections, and that of the best F1 over all classes at IoU .5."""
+        return cast("ScoredObjectTable", table).thresholds
 
     @property
     def axes(self) -> tuple[str, ...]:
