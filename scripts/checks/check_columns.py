@@ -3,7 +3,8 @@
     python scripts/checks/check_columns.py [--sets 200]
 
 Draws sets of expressions with and without targets (metrics of referring segmentation, in fractions), and of roads that
-are shifted, lost or added (correctness, completeness and quality, by distance transforms). Tests check some of them.
+are shifted, lost or added (correctness, completeness and quality, by distance transforms), and soft maps of polyps
+(means and maxima over thresholds, in fractions). Tests check some of them.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ import numpy as np
 
 from segbench import Contours, count
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "protocols" / "labels"))
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "protocols" / "contours"))
+sys.path.extend(
+    str(Path(__file__).resolve().parents[2] / "tests" / name)
+    for name in (".", "protocols/labels", "protocols/contours", "protocols/saliency")
+)
 import test_buffer
+import test_polyps
 import test_referring
 
 LARGEST = 1e-12
@@ -51,9 +54,18 @@ def of_roads(rng: np.random.Generator) -> Iterator[Pair]:
         yield summary[key.replace("@2", f"@{tolerance:g}")], expected
 
 
+def of_polyps(rng: np.random.Generator) -> Iterator[Pair]:
+    """Compare means and maxima over thresholds of a random set."""
+    images = test_polyps.drawn_images(rng)
+    summary = test_polyps.summary(images)
+    for key, expected in test_polyps.peer(images).items():
+        yield summary[key], expected
+
+
 CHECKS: dict[str, Callable[[np.random.Generator], Iterator[Pair]]] = {
     "referring segmentation": of_expressions,
     "roads": of_roads,
+    "polyps": of_polyps,
 }
 
 
