@@ -4,7 +4,7 @@
 
 Draws sets of expressions with and without targets (metrics of referring segmentation, in fractions), and of roads that
 are shifted, lost or added (correctness, completeness and quality, by distance transforms), and soft maps of polyps
-(means and maxima over thresholds, in fractions). Tests check some of them.
+(means and maxima over thresholds, in fractions), and small targets (centroids in fractions). Tests check some of them.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from segbench import Contours, count
 
 sys.path.extend(
     str(Path(__file__).resolve().parents[2] / "tests" / name)
-    for name in (".", "protocols/labels", "protocols/contours", "protocols/saliency")
+    for name in (".", "protocols/labels", "protocols/contours", "protocols/saliency", "protocols/objects")
 )
 import test_buffer
 import test_polyps
 import test_referring
+import test_targets
 
 LARGEST = 1e-12
 Pair = tuple[float, float]
@@ -62,10 +63,19 @@ def of_polyps(rng: np.random.Generator) -> Iterator[Pair]:
         yield summary[key], expected
 
 
+def of_targets(rng: np.random.Generator) -> Iterator[Pair]:
+    """Compare Pd and Fa of a random set."""
+    pairs = test_targets.drawn_pairs(rng)
+    summary = test_targets.summary(pairs)
+    for key, expected in test_targets.peer(pairs).items():
+        yield summary[key], expected
+
+
 CHECKS: dict[str, Callable[[np.random.Generator], Iterator[Pair]]] = {
     "referring segmentation": of_expressions,
     "roads": of_roads,
     "polyps": of_polyps,
+    "small targets": of_targets,
 }
 
 

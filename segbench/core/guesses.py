@@ -142,6 +142,8 @@ METRICS = {
     "pq": "panopticquality",
     "aji": "aggregatedjaccardindex",
     "lesion_f1": "lesionwisef1",
+    "pd": "probabilityofdetection detectionprobability detectionrate",
+    "fa": "falsealarm falsealarmrate",
     "cldice": "centerlinedice",
     "aupro": "pro aupro30",
     "aupimo": "pimo",
@@ -153,7 +155,13 @@ METRICS = {
     "kappa": "cohenkappa",
 }  # fmt: skip
 """What papers and other tools call the metrics, by their keys."""
-WITH_AN_OPTION = {"nsd": "contours", "lesion_f1": "objects", "crispness": "boundaries"}
+WITH_AN_OPTION = {
+    "nsd": "contours",
+    "lesion_f1": "objects",
+    "pd": "objects",
+    "fa": "objects",
+    "crispness": "boundaries",
+}
 """The protocols of metrics that only some settings add."""
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from refusing import insist, refused, within
 
-from segbench import Classes, Contours, Labels, Saliency, evaluate
+from segbench import Classes, Contours, Labels, Objects, Saliency, evaluate
 from segbench.cli.guesses import metric_keys_of, titles_of
 from segbench.core.messages import Setting
 from segbench.protocols.registry import verbs
@@ -148,6 +148,8 @@ def test_names_of_papers_are_understood(segbench, results, typed, key):
         (Labels(), "T-acc", "t_acc"),
         (Labels(classes=3), "mDice", "mean_dice"),
         (Saliency(), "mDice", "mean_dice"),
+        (Objects(kind="components"), "Pd", "pd"),
+        (Objects(kind="components"), "Fa", "fa"),
         (Saliency(), "mIoU", "mean_iou"),
         (Saliency(), "maxDice", "dice_max"),
         (Saliency(), "maxIoU", "iou_max"),

@@ -490,7 +490,8 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         if self.kind == INSTANCES:
             counts = counting.count_instances(*numbers)
         else:
-            counts = counting.count_components(*numbers)
+            void_pixels = 0 if image.ignored is None else int(image.ignored.sum())
+            counts = counting.count_components(*numbers, image.truth.size - void_pixels)
             if image.truth.ndim == 3:
                 counts = self._with_lesions(counts, maps, sample)
         return Counted(counts, image.facts, image.notes)
