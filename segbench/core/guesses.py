@@ -45,6 +45,8 @@ OPTIONS = {
     "--classes 1-4, without label 0, for means without the background": (
         "--background --include-background --exclude-background --ignore-background --no-background --bg"
     ),
+    "--only-band 5": "--trimap --trimap-width --band --boundary-width",
+    "--void-band 3": "--erode --eroded --border --ignore-border --erosion",
     "--void 255": "--ignore-index --ignore-label --ignore --ignore-value",
     "--at 0.5": "--threshold --thresh --thr --cutoff --binarize",
     "--predicted-positive '>=0.5'": "--threshold --thresh --thr --cutoff --binarize --at",

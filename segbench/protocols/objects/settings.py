@@ -26,6 +26,7 @@ from segbench.core.settings import (
     listed,
     option,
     option_like,
+    read_number,
     read_numbers,
     read_whole,
     set_fields,
@@ -71,14 +72,6 @@ _ONLY_OF: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("min_size", "spacing"), (COMPONENTS, INSTANCES)),
     "iou": (INSTANCES, PANOPTIC),
 }
-
-
-def _read_size(text: str) -> float:
-    """Read a size."""
-    try:
-        return float(text)
-    except ValueError:
-        raise ValueError("is not a number") from None
 
 
 def _name_instances(_values: Sequence[float]) -> Message:
@@ -200,7 +193,7 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         "Leave out objects of at most this size, in pixels or voxels, with a spacing in mm² or mm³.",
         0.0,
         metavar="SIZE",
-        read=_read_size,
+        read=read_number,
         example="50",
         shown="none",
         rare=True,
