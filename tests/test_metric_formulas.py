@@ -378,6 +378,13 @@ def of_components(seed):
     tp = sum(np.any(k & predicted) for k in true_parts)
     fp = sum(not np.any(p & truth) for p in parts)
     yield "lesion-f1", measured["lesion_f1"], 2 * tp / (2 * tp + len(true_parts) - tp + fp)
+    centres = [np.array([ndimage.center_of_mass(part) for part in parts_of]) for parts_of in (true_parts, parts)]
+    apart = np.linalg.norm(centres[0][:, None] - centres[1], axis=2)
+    found = 0
+    while apart.min(initial=np.inf) < 3:
+        row, column = np.unravel_index(apart.argmin(), apart.shape)
+        apart[row], apart[:, column], found = np.inf, np.inf, found + 1
+    yield "pd-fa", measured["pd"], found / len(true_parts)
 
 
 def of_lesions(seed):

@@ -560,6 +560,24 @@ def lesions() -> Figure:
     return figure
 
 
+def targets() -> Figure:
+    """Draw small targets with the circle within which a predicted centroid has to lie: found, missed and false."""
+    figure, (ax,) = row(1, 6.4, 2.6)
+    for x in (4, 13):
+        ax.add_patch(Rectangle((x - 1, 2), 2, 2, facecolor=MATCHED if x == 4 else MISS, alpha=0.5))
+        ax.add_patch(Circle((x, 3), 3, fill=False, linestyle=":", edgecolor=GUIDE))
+    for x, colour in ((5.5, MATCHED), (17, FALSE_POSITIVE), (22, FALSE_POSITIVE)):
+        ax.add_patch(Rectangle((x - 1, 2), 2, 2, fill=False, edgecolor=colour, linewidth=2.5))
+    ax.plot([4, 13], [3, 3], "+", color=text_colour())
+    ax.plot([5.5, 17, 22], [3, 3, 3], "x", color=text_colour())
+    for x, words in ((4.7, "found"), (13, "missed"), (17.2, "false"), (22, "false")):
+        ax.text(x, 6.6, words, **MIDDLE, fontweight="bold")
+    ax.text(12.5, -0.8, "filled: ground truth, +; outlined: prediction, x", **MIDDLE, fontsize=9)
+    ax.set(xlim=(0.5, 24), ylim=(-1.4, 7.2))
+    blank(ax)
+    return figure
+
+
 def pro() -> Figure:
     """Draw the PRO curve of the demo's objects, and its area up to 30 %."""
     folder = DEMO / "objects"
@@ -634,6 +652,7 @@ PICTURES: dict[str, Drawing] = {
     "aji": aji,
     "components": components,
     "lesions": lesions,
+    "targets": targets,
     "pro": pro,
     "pimo": pimo,
     "spro": spro,

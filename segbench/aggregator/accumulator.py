@@ -155,7 +155,7 @@ class Accumulator:
             raise ArgumentError(protocol.inputs.why_not_arrays)
         check_choice(repeated, "repeated", get_args(Repeated))
         check_choice(count_on, "count_on", get_args(CountOn))
-        if repeated == "add" and not protocol.counts.of_tiles:
+        if repeated == "add" and not protocol.adds_tiles:
             raise ArgumentError(
                 Message(
                     "no-tiles",
@@ -560,7 +560,7 @@ class Accumulator:
                     "{image!r} was counted before; call reset() before the next epoch, or say in Accumulator what a "
                     "repeated name means: {tiles}{once} for a sampler that repeats images",
                     image=name,
-                    tiles=tiles if self.protocol.counts.of_tiles else "",
+                    tiles=tiles if self.protocol.adds_tiles else "",
                     once=Setting("repeated", "once"),
                 )
             )

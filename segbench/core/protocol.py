@@ -290,6 +290,11 @@ class Protocol(ABC):
         return self
 
     @property
+    def adds_tiles(self) -> bool:
+        """Whether the counts of the tiles of an image add up to those of the image."""
+        return bool(self.counts.of_tiles)
+
+    @property
     def distance_unit(self) -> str:
         """What distances are in, if not pixels: results in different units do not share a table."""
         return ""

@@ -280,6 +280,14 @@ def value_of(option_field: Field[Any], typed: Any) -> Any:  # noqa: ANN401  as a
         ) from None
 
 
+def read_number(text: str) -> float:
+    """Read a number."""
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError("is not a number") from None
+
+
 def read_numbers(text: str) -> tuple[float, ...]:
     """Read numbers between commas."""
     try:

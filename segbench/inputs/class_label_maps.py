@@ -174,8 +174,8 @@ class ClassLabelMaps(LabelInputs):
         """
         from segbench.inputs.confusion import ClassesOfPixels, count_maps
 
-        maps, valid = self.maps_of(sample), sample.field
-        void, protocol = self.void or (), self.asked_by
+        maps, void, protocol = self.maps_of(sample), self.void or (), self.asked_by
+        valid = self.counted_pixels(maps, sample)
         try:
             matrix, ignored = count_maps(
                 maps, labels=self.labels, named=self.named_classes, void=void, valid=valid, protocol=protocol
@@ -190,6 +190,13 @@ class ClassLabelMaps(LabelInputs):
             notes += _doubts_on_labels(matrix)
         facts = self._classes_held(maps, matrix.sum(axis=1))
         return ClassesOfPixels(facts=facts, notes=notes, maps=maps, valid=valid, matrix=matrix, ignored=ignored)
+
+    def counted_pixels(self, maps: LabelMaps, sample: Sample) -> BoolArray | None:
+        """Mark where pixels count that are not void; None for everywhere."""
+        if not (self.void_band or self.only_band):
+            return sample.field
+        truth = maps.truth.remapped().labels
+        return self.counted_in(truth, rules.equals_any(truth, tuple(map(float, self.void or ()))), sample)
 
     def _classes_held(self, maps: LabelMaps, pixels: IntArray) -> Facts:
         """Return two classes in an image by the pixels of each; where it has fewer, also what is left out as void."""

@@ -27,6 +27,7 @@ from segbench.inputs.class_names import (
     written_classes,
 )
 from segbench.inputs.class_regions import ClassLabel, has_regions
+from segbench.inputs.label_inputs import LabelInputs
 from segbench.inputs.label_masks import LabelMasks
 from segbench.inputs.label_rules import Positive, where_not_void
 from segbench.inputs.label_values import places_of
@@ -83,6 +84,9 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
         None leaves such a case out of the mean of the class.
     gt_map, pred_map : str or mapping of int to int
         Labels that values as stored represent: ``"7=0,8=1"``, ``"1-150=0-149,0=255"``, ``"*=255"`` for all others.
+    void_band, only_band : float
+        Leave out the pixels whose distance to a pixel of another class of the ground truth is at most this, in pixels;
+        or count these alone, where void is a class beside which there is a band, too. 0 for neither.
     palette : str, path or mapping of (r, g, b) to label, optional
         The label of each colour of images with three channels: a file with ``r,g,b,label,name`` per line,
         or such rows between semicolons. Without `classes`, its labels but void ones are the classes.
@@ -133,6 +137,8 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
     gt_map: str | Mapping[int, int] = option_like(ClassLabelMaps, "gt_map")
     pred_map: str | Mapping[int, int] = option_like(ClassLabelMaps, "pred_map")
     palette: str | Mapping[tuple[int, int, int], int] = option_like(ClassLabelMaps, "palette")
+    void_band: float = option_like(LabelInputs, "void_band")
+    only_band: float = option_like(LabelInputs, "only_band")
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -171,6 +177,11 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
         of_classes = self.classes is not None or self.names is not None or self.palette != ""
         inputs: ClassLabelMaps | LabelMasks = inputs_of(ClassLabelMaps if of_classes else LabelMasks, self)
         return inputs
+
+    @property
+    def adds_tiles(self) -> bool:
+        """Return whether no pixel depends on others, as in bands."""
+        return not (self.void_band or self.only_band)
 
     @property
     def states_called(self) -> Mapping[int, str]:  # type: ignore[override]  # label maps have no false and missed pixels
@@ -280,7 +291,8 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
         inputs = self.inputs
         if isinstance(inputs, LabelMasks):
             return self._states_of_masks(inputs.mask_maps(sample), counts)
-        return self._states(inputs.maps_of(sample).remapped(), sample.field)
+        maps = inputs.maps_of(sample).remapped()
+        return self._states(maps, inputs.counted_pixels(maps, sample))
 
     def _states_of_masks(self, masks: InterpretedMaps, counts: LabelCounts | None) -> NDArray[np.uint8]:
         truth, predicted = masks.maps
@@ -325,7 +337,7 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
             hint = Message("fix", "{overlay} draws right and wrong pixels of any number", overlay=overlay)
             raise DataError(sample.name, too_many, hint)
         maps = inputs.maps_of(sample).remapped()
-        states = self._states(maps, sample.field)
+        states = self._states(maps, inputs.counted_pixels(maps, sample))
         true_classes, predicted_classes = (places_of(label_map.labels, labels).astype(np.uint8) for label_map in maps)
         true_classes[states == State.IGNORED] = len(labels) + 1
         ranks = (states == State.FALSE).astype(np.int64)

@@ -26,6 +26,7 @@ from segbench.core.settings import (
     listed,
     option,
     option_like,
+    read_number,
     read_numbers,
     read_whole,
     set_fields,
@@ -81,14 +82,6 @@ _ONLY_OF: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("min_size", "spacing"), (COMPONENTS, INSTANCES)),
     "iou": (INSTANCES, PANOPTIC),
 }
-
-
-def _read_size(text: str) -> float:
-    """Read a size."""
-    try:
-        return float(text)
-    except ValueError:
-        raise ValueError("is not a number") from None
 
 
 def _name_instances(_values: Sequence[float]) -> Message:
@@ -212,7 +205,7 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         "Leave out objects of at most this size, in pixels or voxels, with a spacing in mm² or mm³.",
         0.0,
         metavar="SIZE",
-        read=_read_size,
+        read=read_number,
         example="50",
         shown="none",
         rare=True,
@@ -515,7 +508,8 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         if self.kind == INSTANCES:
             counts = counting.count_instances(*numbers)
         else:
-            counts = counting.count_components(*numbers)
+            void_pixels = 0 if image.ignored is None else int(image.ignored.sum())
+            counts = counting.count_components(*numbers, image.truth.size - void_pixels)
             if image.truth.ndim == 3:
                 counts = self._with_lesions(counts, maps, sample)
         return Counted(counts, image.facts, image.notes)
