@@ -191,7 +191,7 @@ def _prevalences(curves: Sequence[Series | None]) -> list[Guide]:
     """Return the precision of random scores as lines, a single line where methods have the same."""
     rates = {round(curve.prevalence, _DIGITS) for curve in curves if curve is not None}
     known = sorted(rate for rate in rates if not math.isnan(rate))
-    name = f"prevalence {number(known[0], digits=3)}" if len(known) == 1 else "prevalences"
+    name = f"prevalence {number(known[0])}" if len(known) == 1 else "prevalences"
     return [Guide(np.array([0.0, 1.0]), np.repeat(rate, 2), "" if k else name) for k, rate in enumerate(known)]
 
 
@@ -282,7 +282,7 @@ def _draw_reliability(results: Sequence[Result], *, ax: Axes) -> Axes:
     for result, name, style in named:
         bins = reliability(_counts(result))
         error = float(np.abs(bins.positives - bins.scores).sum() / bins.pixels.sum())
-        label = f"[ECE={number(error, digits=3)}] {name}"
+        label = f"[ECE={number(error)}] {name}"
         measured.append((error, Method(name, result, style, label), bins))
     best_first = sorted(range(len(measured)), key=lambda k: measured[k][0])
     measured = [measured[k] for k in competing_order(results, best_first)]
