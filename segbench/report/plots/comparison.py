@@ -41,7 +41,7 @@ _LONGEST_PAIR = 16
 
 
 def plot_comparison(comparison: Comparison, *, metric: str | None = None, ax: Axes | None = None) -> Axes:
-    """Draw the paired differences of one metric with their intervals, one row per pair, the largest on top.
+    """Draw the paired differences of one metric with their intervals, one row per pair.
 
     Of up to six methods it draws all pairs if they fit, else the best minus each other, of more than 20 of the best 20.
     In each row the method that is better in the whole comes first: all rows have one direction.
@@ -97,12 +97,11 @@ def plot_comparison(comparison: Comparison, *, metric: str | None = None, ax: Ax
     is_against_best = len(best) > _ALL_PAIRS_UP_TO or most_rows(ax, len(rows), lines=lines) < len(rows)
     if is_against_best:
         shown = 1 + most_rows(ax, min(len(against_best), SHOWN - 1))
-        rows = [row for row in against_best if row.b in best[:shown]]
+        rows = sorted((row for row in against_best if row.b in best[:shown]), key=lambda row: best.index(row.b))
         say_left_out(ax, best, shown)
     else:
-        label = _title(
-            comparison, chosen, short[best[0]] if len(best) == _TWO else "A", "" if len(best) == _TWO else "B"
-        )
+        pair = (short[best[0]], short[best[1]]) if len(best) == _TWO else ("A", "B")
+        label = _title(comparison, chosen, *pair)
         ax.set_xlabel(wrapped(ax, label, size="small"))
     _draw_rows(ax, rows)
     above = min(1.0, 0.25 * len(rows))  # the heading stays near the rows, however high few of them are
@@ -155,9 +154,9 @@ def _title(comparison: Comparison, metric: Metric, a: str, b: str = "each") -> s
     """Name the axis: of what the differences are, in which unit, and on which side the first method is better."""
     differs_by = comparison.pairs(metric.key).differs_by
     quantity = f"{differs_by}, {metric.quantity}" if differs_by else f"Difference in {metric.quantity}"
-    of_pair = f", {a} minus {b}" if b else ""
     side = "negative" if metric.better == "lower" else "positive"
-    return f"{quantity}{of_pair}; {side}: {a} is better" if metric.better else f"{quantity}{of_pair}"
+    judged = f"; {side}: {a} is better" if metric.better else ""
+    return f"{quantity}, {a} minus {b}{judged}"
 
 
 def _notes(comparison: Comparison, metric: Metric, rows: Sequence[Difference]) -> list[str]:

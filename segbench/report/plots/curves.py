@@ -104,7 +104,7 @@ def plot_pr(
     >>> from segbench import evaluate
     >>> result = evaluate([([0, 1, 1], [0.2, 0.9, 0.1])], method="net")
     >>> plot_pr(result, ax=Figure().subplots()).get_legend_handles_labels()[1]
-    ['[F=.800] net', 'prevalence .667']
+    ['[F=.8000] net', 'prevalence .6667']
     """
     methods = methods_in(results, "pr", "precision-recall curve")
     return _plot_in_space(methods, "pr", ax=ax, band=band, replicates=replicates, seed=seed)
@@ -142,7 +142,7 @@ def plot_roc(
     >>> from segbench import evaluate
     >>> result = evaluate([([0, 1, 1], [0.2, 0.9, 0.1])], method="net")
     >>> plot_roc(result, ax=Figure().subplots()).get_legend_handles_labels()[1]
-    ['[AUC=.500] net']
+    ['[AUC=.5000] net']
     """
     methods = methods_in(results, "roc", "ROC curve", key="auc_roc", title="AUC")
     return _plot_in_space(methods, "roc", ax=ax, band=band, replicates=replicates, seed=seed)

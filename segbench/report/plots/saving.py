@@ -73,7 +73,7 @@ def plot(results: Result | Sequence[Result], kind: str, *, ax: Axes | None = Non
     >>> result = evaluate([([0, 1, 1], [0.2, 0.9, 0.1])], method="net")
     >>> ax = plot(result, "f", ax=Figure().subplots())
     >>> ax.get_xlabel(), ax.get_ylabel(), ax.get_legend_handles_labels()[1]
-    ('Threshold', 'F', ['[F=.800] net'])
+    ('Threshold', 'F', ['[F=.8000] net'])
     """
     if kind == FIGURE:
         from segbench.report.figure.drawing import draw_grid
