@@ -77,7 +77,7 @@ _IMAGE_ROWS = 3_000
 _PRINTED_ACROSS = 6
 """Most thumbnails beside each other on A4."""
 
-_SCRIPTS = ("page.js", "pictures.js", "states.js", "charts.js", "gallery.js", "panels.js")
+_SCRIPTS = ("page.js", "pictures.js", "states.js", "charts.js", "gallery.js", "saving.js", "panels.js")
 _IN_A_LINE = 32  # letters of a name
 _SUMMARIES_FIRST = ("mean", "all", "part")
 _BREAKS = re.compile(r"(?<=[_\-/])")
