@@ -318,10 +318,15 @@ def read_annotations(
             faults.setdefault((fault.message, fault.fix), []).append(_called(annotation, number))
     if faults:
         raise _faulty(path, faults)
-    decoded = codes.decoded((height, width))
-    listed = [decoded[mask] if isinstance(mask, int) else mask for mask in masks]
-    runs = np.concatenate([np.zeros(0, np.int64), *listed])
-    ends = np.cumsum([mask.size for mask in listed], dtype=np.int64)
+    if masks and len(codes.texts) == len(masks):  # as of most results and most ground truths, which need no parting
+        runs, ends = runs_of_texts(codes.texts)
+    elif masks and len(codes.ends) == len(masks):
+        runs, ends = codes.drawn((height, width))
+    else:
+        decoded = codes.decoded((height, width))
+        listed = [decoded[mask] if isinstance(mask, int) else mask for mask in masks]
+        runs = np.concatenate([np.zeros(0, np.int64), *listed])
+        ends = np.cumsum([mask.size for mask in listed], dtype=np.int64)
     covered = covered_pixels(runs, ends, height * width)
     wrong = [_called(annotations[k], k + 1) for k in np.flatnonzero(covered < 0).tolist()]
     if wrong:
@@ -345,7 +350,7 @@ def read_annotations(
         names=names,
     )
     notes = _notes(annotations, instances, int(np.count_nonzero(covered == 0)), codes.farthest((height, width)))
-    return Maps((np.broadcast_to(np.uint8(0), (height, width)),), notes, about=instances)
+    return Maps((_blank(size),), notes, about=instances)
 
 
 def _notes(annotations: Sequence[Any], instances: Instances, empty: int, outside: float) -> tuple[Note, ...]:
@@ -364,6 +369,12 @@ def _notes(annotations: Sequence[Any], instances: Instances, empty: int, outside
             zero = "an annotation has the id 0: pycocotools counts what is matched with it as false"
             notes.append(Note(Message("annotation-zero", zero)))
     return tuple(notes)
+
+
+@lru_cache(maxsize=8)
+def _blank(size: Size) -> NDArray[np.uint8]:
+    """Return a blank map that takes no memory."""
+    return np.broadcast_to(np.uint8(0), size)
 
 
 @lru_cache(maxsize=8)
@@ -404,11 +415,12 @@ class _Codes:
         runs: list[IntArray] = []
         if self.texts:
             runs = _parted(*runs_of_texts(self.texts))
-        if self.ends:
-            lengths = np.cumsum([polygon.size for polygon in self.polygons], dtype=np.int64)
-            ends = np.array(self.ends, np.int64)
-            runs += _parted(*runs_of_polygons(np.concatenate(self.polygons), lengths, ends, *size))[::-1]
-        return runs
+        return runs + _parted(*self.drawn(size))[::-1] if self.ends else runs
+
+    def drawn(self, size: tuple[int, int]) -> tuple[IntArray, IntArray]:
+        """Return the runs of objects that are polygons, and where those of each end."""
+        lengths = np.cumsum([polygon.size for polygon in self.polygons], dtype=np.int64)
+        return runs_of_polygons(np.concatenate(self.polygons), lengths, np.array(self.ends, np.int64), *size)
 
 
 def _parted(runs: IntArray, ends: IntArray) -> list[IntArray]:
