@@ -23,7 +23,8 @@ data_sets = pytest.importorskip("pycocotools.coco", reason="pycocotools is not i
 def coco():
     """Ground truth and results of images with objects of all sizes, with ids of images of their own."""
     random = np.random.default_rng(0)
-    return SCRIPT["as_coco"]([image for _ in range(6) for image in SCRIPT["draw_set"](random)])
+    both = SCRIPT["as_coco"]([image for _ in range(6) for image in SCRIPT["draw_set"](random)])
+    return json.loads(json.dumps(both, default=bytes.decode))  # RLE as texts
 
 
 def evaluated(truth, results, kind, most=100):
