@@ -123,6 +123,24 @@ class Data(Belonging):
         shown="refuse such scores",
         rare=True,
     )
+    on_top: str | None = option(
+        "Where instances that files list overlap: which of them a map shows.",
+        metavar="first|last|largest|smallest|score",
+        shown="refuse instances that overlap",
+        rare=True,
+    )
+    min_score: float | None = option(
+        "Draw detections of at least this score where files of instances become maps.",
+        metavar="SCORE",
+        shown="all",
+        rare=True,
+    )
+    sizes: str | None = option(
+        "Take the sizes of images from the photographs in this folder, or one for all, where files of instances do not "
+        "tell them: 640x480.",
+        metavar="FOLDER|WxH",
+        rare=True,
+    )
     geometry: str = option(
         "Compare the arrays of volumes alone, whatever positions their headers tell.",
         "header",
@@ -263,6 +281,7 @@ class Data(Belonging):
             ground_truth=ground_truth or "",
             field=field,
             pairs=self.pairs,
+            sizes=self.sizes,
             images=() if names is None else as_images(names),
             allow_missing=self.allow_missing,
             **patterns,
@@ -334,6 +353,8 @@ class Data(Belonging):
             crop=self.crop,
             scale=self.scale,  # type: ignore[arg-type]
             nodata=self.nodata,  # type: ignore[arg-type]
+            on_top=self.on_top,  # type: ignore[arg-type]
+            min_score=self.min_score,
             geometry=self.geometry,  # type: ignore[arg-type]
             volumes=self.volumes,
         )

@@ -15,7 +15,7 @@ from segbench.core.protocol import Facts
 from segbench.core.sample import SIDES, Sample, Side
 from segbench.core.settings import as_whole, listed, option, set_fields
 from segbench.inputs import label_rules as rules
-from segbench.inputs.class_names import classes_of, refuse_many, refuse_unfit, void_beside
+from segbench.inputs.class_names import ClassLabels, classes_of, refuse_many, refuse_unfit, void_beside
 from segbench.inputs.class_regions import (
     MOST_CLASSES,
     ClassLabel,
@@ -118,7 +118,7 @@ class ClassLabelMaps(LabelInputs):
             labels = tuple(range(min(as_whole(classes, "classes", least=1), MOST_CLASSES + 1)))
         else:
             values = listed(classes, "classes", "(0, 1)", most=MOST_CLASSES + 1)
-            labels = tuple(map(as_class_label, values))
+            labels = classes if isinstance(classes, ClassLabels) else tuple(map(as_class_label, values))
         refuse_many(labels)
         names = tuple(map(str, labels if names is None else names))
         otherwise = tuple(label for label in otherwise if label not in counted_labels(labels))

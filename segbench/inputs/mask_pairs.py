@@ -11,7 +11,8 @@ import numpy as np
 
 from segbench.core.arrays import Array, BoolArray, FloatArray
 from segbench.core.errors import VOLUMES, DataError
-from segbench.core.levels import in_type_of, refuse_not_finite, scores_of
+from segbench.core.geometry import how_to_fit
+from segbench.core.levels import in_type_of, refuse_nan, refuse_not_finite, scores_of
 from segbench.core.messages import NOTHING, Message, Setting, alternatives, joined
 from segbench.core.numbers import written
 from segbench.core.protocol import Interpreted
@@ -106,7 +107,8 @@ def _refuse_other_size(sample: Sample, truth: Array, predicted: Array) -> None:
             shape=predicted.shape,
             expected=truth.shape,
         )
-        raise DataError(sample.predicted_file, problem, "resize it by nearest neighbour first")
+        resize = Message("fix", "resize it by nearest neighbour first")
+        raise DataError(sample.predicted_file, problem, how_to_fit(predicted.shape, truth.shape, resize))
 
 
 def refuse_numbers_with_loss(sample: Sample, advice_on_levels: Callable[[Side], Message]) -> None:
@@ -198,6 +200,7 @@ def two_valued(
     marked: BoolArray = values != 0
     if np.all(~marked | (values == values.max())):
         return marked
+    refuse_nan(file, values)
     if in_colour(values):
         colours = [(int(c) >> 16 & 255, int(c) >> 8 & 255, int(c) & 255) for c in np.unique(values)]
         colour = str(colours[1]) if len(colours) == 2 and not any(colours[0]) else "(red, green, blue)"

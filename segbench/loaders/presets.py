@@ -48,7 +48,7 @@ class Preset:
         The protocols that the data set is for; ``segbench run`` takes the first.
     layout : mapping of str to tuple of str
         Places of ``ground_truth``, ``field``, ``images``, and ``test`` (images of the test set alone, of which those
-        that are normal need a prediction) below the root; of several the first that exists.
+        that are normal need a prediction) below the root, folders or a file; of several the first that exists.
     options : mapping of str to str, float or bool
         Options of the protocols' verbs by long name, ``-`` written ``_``.
     columns : mapping of str to tuple of str
@@ -79,7 +79,7 @@ class Preset:
         candidates = self.layout.get(content, ())
         if not candidates:
             return None
-        folder = next((root / candidate for candidate in candidates if (root / candidate).is_dir()), None)
+        folder = next((root / candidate for candidate in candidates if (root / candidate).exists()), None)
         if folder is None:
             lacks = Message(
                 "missing-folders",

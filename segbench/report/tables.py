@@ -312,11 +312,12 @@ def table_of_images(
         order = worst_first(known[sort], values)
     shown = order[:most].tolist()
     row_of: dict[int, TableRow] = {}
+    measures = [summaries.of_keys([metric.key for metric in metrics]) for summaries in summaries_of]
     for row_number in sorted(shown):
         k = int(np.searchsorted(first_rows, row_number, "right")) - 1
         name = names_of_result[k][row_number - first_rows[k]]
         result_labels, _ = named[k]
-        row_of[row_number] = TableRow((*result_labels, name), summaries_of[k][name], method=k)
+        row_of[row_number] = TableRow((*result_labels, name), measures[k](name), method=k)
     rows = [row_of[row_number] for row_number in shown]
     shown_keys, rows_of_result = [metric.key for metric in metrics], Counter(row.method for row in rows)
     undefined = Counter((note, row.method) for row in rows for note in undefined_metrics(row.summary, shown_keys))

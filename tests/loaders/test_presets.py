@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from loaders.test_object_presets import INSTANCE_SETS
 from loaders.test_object_presets import SETS as OBJECT_SETS
 from loaders.test_volume_presets import MASKS as VOLUME_MASKS
 from loaders.test_volume_presets import SETS as VOLUME_SETS
@@ -292,7 +293,8 @@ def run(*arguments):
 
 def test_every_preset_has_a_miniature():
     assert list(segbench.presets()) == sorted(
-        {*MINIATURES, *LABELLED, *OBJECT_SETS, *VOLUME_SETS, *VOLUME_MASKS, "mvtec-loco", "davis-2016", "davis-2017"}
+        {*MINIATURES, *LABELLED, *OBJECT_SETS, *INSTANCE_SETS, *VOLUME_SETS, *VOLUME_MASKS}
+        | {"mvtec-loco", "davis-2016", "davis-2017"}
     )
 
 

@@ -67,9 +67,10 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
     void : sequence of int, optional
         Ground-truth labels of pixels that are left out and counted as ignored; one, or several. By default 255 with
         classes, unless it is one of them, and none with masks.
-    background : int, sequence of int or str
+    background : int, sequence of int or str, optional
         Labels of classes that are counted as all others are, and left out of means over classes: ``0`` where these are
-        to be means over organs alone.
+        to be means over organs alone, ``()`` for none. None: label 0 if `classes` is a ``dataset.json`` of nnU-Net or
+        the Medical Segmentation Decathlon that calls it background.
     positive : str, float or sequence of float, optional
         Of masks: which ground-truth values are positive, as in `segbench.Pixels`. None: the set must hold exactly two
         values, and the larger is positive. A bound at half of a scale (``">=128"``) also cuts predictions of more than
@@ -122,7 +123,7 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
     )
     names: Sequence[str] | None = None
     void: Sequence[int] | None = option_like(ClassLabelMaps, "void", shown="255; none for masks")
-    background: int | Sequence[int] | str = background_option()
+    background: int | Sequence[int] | str | None = background_option()
     positive: Positive | None = option_like(LabelMasks, "positive")
     predicted_positive: Positive | None = option_like(LabelMasks, "predicted_positive")
     both_empty: Literal[1] | None = option(
@@ -143,9 +144,7 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
         check_settings(self)
         self._refuse_rules_beside_classes()
         take_settings(self)
-        if not self.masks:
-            set_fields(self, background=read_background(self.background, self._labels, self._names))
-        elif self.background != ():
+        if self.masks and self.background not in (None, ()):
             raise ArgumentError(
                 Message(
                     "no-classes",
@@ -154,6 +153,8 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
                     classes=Setting("classes", None),
                 )
             )
+        background = () if self.masks else read_background(self.background, self._labels, self._names)
+        set_fields(self, background=background)
 
     def _refuse_rules_beside_classes(self) -> None:
         """Refuse rules for the positive values of masks beside classes."""
