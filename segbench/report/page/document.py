@@ -77,7 +77,7 @@ _IMAGE_ROWS = 3_000
 _PRINTED_ACROSS = 6
 """Most thumbnails beside each other on A4."""
 
-_SCRIPTS = ("page.js", "pictures.js", "states.js", "charts.js", "gallery.js", "panels.js")
+_SCRIPTS = ("page.js", "pictures.js", "states.js", "charts.js", "gallery.js", "saving.js", "panels.js")
 _PRINTED_CLASSES = 24
 """Most classes beside each other on A4; of more, the values of a method go on in the next line."""
 
