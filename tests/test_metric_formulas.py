@@ -10,6 +10,7 @@ import pytest
 from scipy import ndimage
 from scipy.integrate import trapezoid
 from scipy.optimize import linear_sum_assignment
+from surface_peers import metrics as surface_metrics
 
 import segbench
 from segbench import Anomalies, Boundaries, Centerlines, Contours, Labels, Objects, Pixels, Regions, Saliency, evaluate
@@ -377,6 +378,39 @@ def of_components(seed):
     tp = sum(np.any(k & predicted) for k in true_parts)
     fp = sum(not np.any(p & truth) for p in parts)
     yield "lesion-f1", measured["lesion_f1"], 2 * tp / (2 * tp + len(true_parts) - tp + fp)
+    centres = [np.array([ndimage.center_of_mass(part) for part in parts_of]) for parts_of in (true_parts, parts)]
+    apart = np.linalg.norm(centres[0][:, None] - centres[1], axis=2)
+    found = 0
+    while apart.min(initial=np.inf) < 3:
+        row, column = np.unravel_index(apart.argmin(), apart.shape)
+        apart[row], apart[:, column], found = np.inf, np.inf, found + 1
+    yield "pd-fa", measured["pd"], found / len(true_parts)
+
+
+def of_lesions(seed):
+    rng = np.random.default_rng(seed)
+    smooth = ndimage.gaussian_filter(rng.standard_normal((2, 12, 18, 20)), (0, 1.2, 1.2, 1.2))
+    smooth[1] = smooth[1] / 2 + smooth[0]
+    truth, predicted = smooth > 1.2 * smooth.std()
+    measured = summary([(truth, predicted)], Objects(kind="components", dilate=1, min_size=4, spacing=(2, 1, 1)))
+    joined, number = ndimage.label(dilated(truth), np.ones((3, 3, 3)))
+    components, last = ndimage.label(predicted, np.ones((3, 3, 3)))
+    false, values = set(range(1, last + 1)), []
+    for lesion in (truth & (joined == k) for k in range(1, number + 1)):
+        touching = set(components[dilated(lesion) & predicted].tolist())
+        false -= touching
+        if 2 * lesion.sum() > 4:
+            part = np.isin(components, list(touching))
+            hd95 = surface_metrics(lesion, part, (2, 1, 1), "areas")["hd95"] if touching else 374
+            values.append((2 * np.sum(lesion & part) / (lesion.sum() + part.sum()), hd95))
+    dice, hd95 = np.mean([*values, *[(0, 374)] * len(false)], axis=0)
+    yield "lesion-dice", measured["lesion_dice"], dice
+    yield "lesion-dice", measured["lesion_hd95"], hd95
+
+
+def dilated(mask):
+    """Dilate once by the neighbours of a voxel at faces and edges."""
+    return ndimage.binary_dilation(mask, ndimage.generate_binary_structure(3, 2))
 
 
 # Saliency
@@ -634,7 +668,7 @@ def matched_detections(truth, predicted, label, iou):
 
 ALL = (
     of_pixels, of_equal_bins, of_labels, of_masks, of_regions, of_contours, of_sequences, of_centerlines, of_objects,
-    of_components, of_saliency, of_anomalies, of_boundaries, of_scored,
+    of_components, of_lesions, of_saliency, of_anomalies, of_boundaries, of_scored,
 )  # fmt: skip
 
 

@@ -606,6 +606,16 @@ class Plot(OneFile, ChosenParts, Leveled, Renaming):
         metavar="WIDTHxHEIGHT",
         shown="that of Matplotlib",
     )
+    methods: str | None = option(
+        "Draw only these methods, by their names in tables: ours,theirs.", metavar="NAMES", shown="all"
+    )
+    metric: str | None = option(
+        "Choose the metric of images, box, scatter, intervals, checkpoints, classes and what compares: f.",
+        metavar="KEY",
+        shown="the one that ranks methods",
+        complete=KEYS,
+    )
+    grey: bool = option("Draw in greys, as print without colours shows it.", False)
 
     def __call__(self) -> None:
         from segbench.aggregator.result import names_of
@@ -618,15 +628,21 @@ class Plot(OneFile, ChosenParts, Leveled, Renaming):
         compares = self.kind is not None and kind_of(self.kind).compares
         level, size = self.level, None if self.size is None else _inches(self.size)
         joins = self.kind is None or kind_of(self.kind).joins
-        loaded = self.with_names(self.chosen(self.parts, join=joins))
+        runs = chosen_runs(self.results, self.only, self.parts, join=joins, measuring=self.measuring)
+        runs = chosen_methods(runs, self.methods) if self.methods else runs
+        tell(*runs.left_out, *outdated(runs.results))
+        loaded = self.with_names(runs.results)
         if compares:
             loaded = means_over_groups(comparable(loaded))
         else:
             refuse_unpooled(loaded)
         output = self.output or Path(f"{self.kind or usual_kind(loaded)}.pdf")
         refuse_place(output)
-        drawn = save_plot(loaded, output, kind=self.kind, level=level, size=size, say=tell)
-        if self.intervals is not None and drawn.level == "band":
+        options: dict[str, Any] = {"metric": self.metric, "level": level, "size": size, "grey": self.grey}
+        drawn = save_plot(loaded, output, kind=self.kind, say=tell, **options)
+        for sentence in drawn.caption:
+            click.echo(sentence)
+        if self.intervals is not None and drawn.kind.level == "band":
             nouns = " and ".join(dict.fromkeys(f"{result.sampled[1]}s" for result in loaded))
             click.echo(f"shaded: pointwise {self.intervals:g} % bootstrap bands over {nouns}", err=True)
         if self.intervals is not None or compares:

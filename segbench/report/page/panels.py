@@ -15,7 +15,7 @@ import numpy as np
 
 from segbench.aggregator.executors import answers
 from segbench.aggregator.joining import first_run
-from segbench.aggregator.rereading import files_of, why_no_pictures
+from segbench.aggregator.rereading import files_of, pictured, why_no_pictures
 from segbench.aggregator.result import Result
 from segbench.core.arrays import FloatArray
 from segbench.core.errors import SegbenchError
@@ -218,6 +218,9 @@ def _cuts(result: Result, matched: int) -> tuple[tuple[float, ...], int]:
             even = np.searchsorted(scores, np.linspace(scores[0], scores[-1], MOST_CUTS - 1))
             scores = np.union1d(scores[even], best if np.isfinite(best) else scores[:1])
         return tuple(scores.tolist()), _nearest(scores, best)
+    own = pictured(result).thresholds_of(result.table)
+    if own is not None:
+        return _around(*own, matched)
     threshold = best_threshold(result.metrics)
     best = math.nan if threshold is None else float(result.summary[threshold.key])
     if result.drawn is None:
@@ -225,9 +228,15 @@ def _cuts(result: Result, matched: int) -> tuple[tuple[float, ...], int]:
     if math.isnan(best):  # the headline has no threshold, but the curve has a best point
         cuts, heights = result.drawn.against_threshold()
         best = float(cuts[heights.argmax()]) if cuts.size else best
-    every = result.drawn.columns["threshold"]
-    middle, step = _nearest(every, best), max(1, every.size // (2 * matched))
-    around = middle + step * (np.arange(matched) - matched // 2)
+    return _around(result.drawn.columns["threshold"], best, matched)
+
+
+def _around(every: FloatArray, best: float, most: int) -> tuple[tuple[float, ...], int]:
+    """Return some thresholds on both sides of the best one, and its index."""
+    if not every.size:
+        return (best,), 0
+    middle, step = _nearest(every, best), max(1, every.size // (2 * most))
+    around = middle + step * (np.arange(most) - most // 2)
     shown = np.unique(np.clip(around, 0, every.size - 1))
     return tuple(every[shown].tolist()), int(np.searchsorted(shown, middle))
 

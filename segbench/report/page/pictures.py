@@ -231,6 +231,8 @@ def _packed(pictures: Pictures, side: int, longest: int) -> dict[str, Any]:
         "states": [png(states.ravel()[picked(_RANKS[states], side)]) for states in pictures.states],
         "metrics": {name: _rounded(values) for name, values in pictures.metrics.items()},
     }
+    if pictures.words:
+        packed["words"] = list(pictures.words)
     if pictures.outlines:
         packed["outlines"] = [png(edges.ravel()[picked(edges, side)]) for edges in pictures.outlines]
     if pictures.classes is not None:

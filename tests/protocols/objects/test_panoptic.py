@@ -23,6 +23,7 @@ from segbench import (
     export_overlays,
     load_results,
     plot_classes,
+    plot_images,
     process_pool,
 )
 from segbench.core.messages import Setting
@@ -484,3 +485,10 @@ def test_the_problems_of_both_jsons_are_one_list(segbench, folders, tmp_path):
     hidden = [int(line.split()[1]) for line in answer.err.splitlines() if line.startswith("  and ")]
     assert len(lines) + sum(hidden) == finding["count"] == finding["values"]["reason"]["values"]["count"] == 12
     assert answer.err.count("->") == 1
+
+
+def test_a_class_is_drawn_and_not_taken_apart_again():
+    maps = lettered("rraabb", **LETTERS), lettered("rraaac", **LETTERS)
+    car = evaluate({"x": maps, "y": maps}, protocol=Objects(**CLASSES)).parts("class")["car"]
+    assert car.axes == ()
+    assert plot_images(car).get_title() == ""
