@@ -701,6 +701,7 @@ def evaluate_arrays(
 ) -> Result:
     """Count images given as arrays, see `segbench.evaluate`."""
     data_set = images
+    is_loader = getattr(data_set, "batch_sampler", None) is not None  # whose batches are taken apart
     if not isinstance(images, Iterable):
         if not (hasattr(images, "__len__") and hasattr(images, "__getitem__")):
             raise ArgumentError(
@@ -712,8 +713,9 @@ def evaluate_arrays(
                 )
             )
         images = map(images.__getitem__, range(len(images)))
-    elif getattr(images, "batch_sampler", None) is not None:
+    elif is_loader:
         images = _unbatched(images)
+    may_hold_batches = not is_loader and not isinstance(images, Mapping)
     accumulator = Accumulator(protocol, method="arrays" if method is None else method, run=run)
     done = 0
     for name, arrays in images.items() if isinstance(images, Mapping) else enumerate(images):
@@ -727,7 +729,7 @@ def evaluate_arrays(
                     expected=_EXPECTED,
                 )
             )
-        if not isinstance(images, Mapping):
+        if may_hold_batches:
             _refuse_batch(arrays[0], protocol, name)
         try:
             accumulator.update(*arrays, name=name)

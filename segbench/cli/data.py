@@ -176,6 +176,20 @@ class Data(Belonging):
         say_units(assignments(self.belonging([pairing]), pairing.names).get(UNIT) for pairing in paired)
         return pairings
 
+    def first_columns(self, protocol: Protocol) -> tuple[str, ...]:
+        """Return the keys of the metrics that papers print of a data set, in their order; none without a preset."""
+        from segbench.loaders.presets import load_preset
+        from segbench.protocols.registry import verb_of
+
+        if self.preset is None:
+            return ()
+        keys = load_preset(self.preset).columns.get(verb_of(type(protocol)), ())
+        unknown = [key for key in keys if key not in {metric.key for metric in protocol.metrics()}]
+        if unknown:
+            problem = Message("unknown-metric", "[columns] holds {unknown}, which this run lacks", unknown=unknown)
+            raise DataError(self.preset, problem, "name keys that --format json prints")
+        return keys
+
     def belonging(self, pairings: Collection[Pairing]) -> dict[str, str]:
         """Return the settings that say what images belong to; categories of a data set are groups."""
         from segbench.loaders.belonging import FOLDER

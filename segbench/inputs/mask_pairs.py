@@ -17,6 +17,7 @@ from segbench.core.messages import NOTHING, Message, Setting, alternatives, join
 from segbench.core.numbers import written
 from segbench.core.protocol import Interpreted
 from segbench.core.sample import SIDES, Sample, Side
+from segbench.inputs.interpolated import refuse_interpolated
 from segbench.inputs.label_rules import (
     VOIDS,
     Advice,
@@ -166,6 +167,13 @@ def predicted_mask(
         advise = partial(_advice_beside_rule, rule=rule, otherwise=error.advise)
         predicted_values, true = (np.unique(values).tolist() for values in (stored, truth))
         raise ManyValuesError(error.path, error.what, predicted_values, advise, true) from None
+
+
+def mask_by_rule(file: str, stored: Array, rule: Positive) -> BoolArray:
+    """Mark what a rule names in a predicted map."""
+    refuse_nan(file, stored)
+    refuse_interpolated(file, stored)
+    return zero_or_one(LabelRule.parse(rule, "predicted_positive").positive(stored))
 
 
 def _advice_beside_rule(

@@ -43,15 +43,16 @@ _LISTS_ALL = Either("result.curve lists", "--format csv and json list")
 class TableSettings:
     """How results are listed.
 
-    There is one of the `intervals` per result, or none. Metrics are those of some `keys` in this order, or all that
-    have a column, with the `spread` of images. The `sets` name the data set of each result, a group of columns; without
-    them there is a single one. The worst images come first by the metric `sort`. For readers are `digits`, `zeros`
-    before the point, and the `style` of settings in texts.
+    There is one of the `intervals` per result, or none. Metrics are those of some `keys` in this order, or some `first`
+    and then all that have a column, with the `spread` of images. The `sets` name the data set of each result, a group
+    of columns; without them there is a single one. The worst images come first by the metric `sort`. For readers are
+    `digits`, `zeros` before the point, and the `style` of settings in texts.
     """
 
     rows: RowKind = "method"
     intervals: Sequence[Intervals] = ()
     keys: Sequence[str] | None = None
+    first: Sequence[str] = ()
     sets: Sequence[str] = ()
     sort: str | None = None
     spread: SpreadForm = ""
@@ -127,9 +128,19 @@ def _part(
         table = threshold_table(part_results, digits=settings.digits, keys=keys, every=every)
     elif settings.rows in AXES:
         rows = part_rows(part_results, settings.rows, intervals=drawn)
-        table = part_table(rows, part_results, settings.rows, keys=keys, every=every, spread=settings.spread)
+        table = part_table(
+            rows, part_results, settings.rows, keys=keys, every=every, spread=settings.spread, first=settings.first
+        )
     else:
-        table = method_table(part_results, intervals=drawn, keys=keys, every=every, names=named, spread=settings.spread)
+        table = method_table(
+            part_results,
+            intervals=drawn,
+            keys=keys,
+            every=every,
+            names=named,
+            spread=settings.spread,
+            first=settings.first,
+        )
     return ResultSet(part_results, named, drawn, table)
 
 
@@ -161,6 +172,7 @@ def method_table(
     fold_rows: bool = True,
     spread: SpreadForm = "",
     numbered: bool = False,
+    first: Sequence[str] = (),
 ) -> MetricTable:
     """Return one row per method; with `every`, all metrics, numbers of images and signatures, as other programs need.
 
@@ -195,7 +207,7 @@ def method_table(
             mean = mean_of_folds(result)
             label = f"{names[k]}, mean of {many(len(result.runs), 'fold')}"
             rows.append(TableRow((label,), mean.summary, {}, tuple(texts(mean)[title] for title in titles), k, mean.sd))
-    shown = _method_columns(results, keys, every=every)
+    shown = _method_columns(results, keys, every=every, first=first)
     shown_remarks = remarks(results, intervals, keys=keys, names=names, deviations=not spread)
     notes = [*optimistic_notes(shown), *(remark.note for remark in shown_remarks if remark.kind != "run")]
     row_of = {row.method: number for number, row in reversed([*enumerate(rows)])}  # the first of each result
@@ -227,13 +239,15 @@ def metric_keys(results: Sequence[Result], rows: RowKind) -> list[str]:
     return [metric.key for metric in _method_columns(results, None, every=True)]
 
 
-def _method_columns(results: Sequence[Result], keys: Sequence[str] | None, *, every: bool) -> tuple[Metric, ...]:
-    """Choose the metrics of a table of methods."""
+def _method_columns(
+    results: Sequence[Result], keys: Sequence[str] | None, *, every: bool, first: Sequence[str] = ()
+) -> tuple[Metric, ...]:
+    """Choose the metrics of a table of methods: those of some keys, or some first and then all that have a column."""
     known = {metric.key: metric for result in results for metric in result.metrics if metric.key}
     if keys is not None:
         return _chosen(known, keys)
     if not every:
-        return columns(results[0].metrics)
+        return (*_chosen(known, first), *(metric for metric in columns(results[0].metrics) if metric.key not in first))
     measured = dict.fromkeys(key for result in results for key in result.summary)
     return tuple(known.get(key) or Metric(key=key) for key in measured)
 
@@ -426,6 +440,7 @@ def part_table(
     keys: Sequence[str] | None,
     every: bool,
     spread: SpreadForm = "",
+    first: Sequence[str] = (),
 ) -> MetricTable:
     """Return one row per part and method, the methods of a part one below the other; with `every` as `method_table`.
 
@@ -440,7 +455,14 @@ def part_table(
         drawn = [part.intervals for part in block if part.intervals is not None]
         block_results = [part.result for part in block]
         table = method_table(
-            block_results, intervals=drawn, keys=keys, every=every, fold_rows=False, spread=spread, numbered=numbered
+            block_results,
+            intervals=drawn,
+            keys=keys,
+            every=every,
+            fold_rows=False,
+            spread=spread,
+            numbered=numbered,
+            first=first,
         )
         sets += [[row + len(rows) for row in competing] for competing in table.sets]
         rows += [row._replace(labels=(part.name, part.method)) for part, row in zip(block, table.rows, strict=True)]

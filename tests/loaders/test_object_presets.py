@@ -75,6 +75,16 @@ def smiyc(root, predictions):
     np.save(predictions / "validation0000.npy", (truth == 1) * 0.5 + RNG.random(truth.shape).astype(np.float32) * 0.4)
 
 
+def infrared(*place):
+    def made(root, predictions):
+        truth = np.zeros((40, 60), np.uint8)
+        truth[5:7, 8:10] = truth[30:33, 40:42] = 255
+        write(root.joinpath(*place), truth)
+        write(predictions / place[-1], np.where(truth == 0, 40, 200).astype(np.uint8))
+
+    return made
+
+
 HALVES = ["0 0 0 0.5 0 0.5 1 0 1", "1 0.5 0 1 0 1 1 0.5 1"]
 """Lines of YOLO."""
 
@@ -134,6 +144,8 @@ SETS = {  # and what is 1 for predictions that are the ground truth
     "cityscapes-panoptic": (cityscapes, ("pq_things", "pq_stuff"), 3),
     "coco-panoptic": (coco, ("pq_things", "pq_stuff"), 3),
     "dsb2018": (dsb2018, ("f1@0.5", "aji", "pq"), 4),
+    "irstd-1k": (infrared("IRSTD1k_Label", "XDU0.png"), ("pd", "component_f1"), 2),
+    "nuaa-sirst": (infrared("masks", "Misc_1.png"), ("pd", "component_f1"), 2),
     "smiyc-components": (smiyc, ("component_f1", "lesion_f1"), 1),
     "smiyc-obstacles": (smiyc, ("component_f1", "lesion_f1"), 1),
 }

@@ -380,7 +380,7 @@ class SummarizedLabels(Labels):
         """Return the metrics that need no confusion matrix."""
         from segbench.protocols.labels.metrics import TOTALS, without_matrix
 
-        return (*without_matrix(len(self._labels), overlapping=has_regions(self._labels)), *TOTALS[:3])
+        return (*without_matrix(overlapping=has_regions(self._labels)), *TOTALS[:3])
 
     def count(self, sample: Sample) -> Counted:
         """Refuse images: others counted them."""

@@ -83,7 +83,7 @@ class DetectionMatch(NamedTuple):
 
 
 def match_at_half(truth: Instances, predicted: Instances, rules: Rules) -> list[DetectionMatch]:
-    """DetectionMatch the detections that count at IoU .5, whatever their area, by falling score over all classes."""
+    """Match the detections that count at IoU .5, whatever their area, by falling score over all classes."""
     image = _MatchedImage(truth, predicted, rules)
     matches = []
     for label in image.labels.tolist():

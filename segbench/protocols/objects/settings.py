@@ -78,7 +78,8 @@ _NOT_POOLED = "panoptic quality is defined by class, and averaged; f1@0.5 and it
 _DECIMALS = 10**6
 _ONLY_OF: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("divisor", "classes", "names", "things"), (PANOPTIC,)),
-    **dict.fromkeys(("at", "positive", "connectivity", "min_true", "min_predicted", "dilate"), (COMPONENTS,)),
+    **dict.fromkeys(("at", "positive", "predicted_positive", "connectivity"), (COMPONENTS,)),
+    **dict.fromkeys(("min_true", "min_predicted", "dilate"), (COMPONENTS,)),
     **dict.fromkeys(("min_size", "spacing"), (COMPONENTS, INSTANCES)),
     "iou": (INSTANCES, PANOPTIC),
 }
@@ -120,6 +121,9 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         predictions are masks.
     positive : str, float or sequence of float, optional
         Of masks: which ground-truth values belong to the mask, as in `Pixels`. None: 0 does not, the only other does.
+    predicted_positive : str, float or sequence of float, optional
+        Of masks: which values of predictions belong to the mask; ``"same"`` for those of `positive`, where predictions
+        hold the labels of the ground truth. None: 0 does not, the only other does.
     connectivity : {8, 4, 26, 18, 6}
         Whether pixels of components touch at corners, too. Of volumes how many neighbours of a voxel touch it: 26 in
         place of 8, and 6 in place of 4.
@@ -198,6 +202,7 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         CutMasks, "at", help="Cut soft predictions: scores above this, or above the threshold of the best F1: best."
     )
     positive: Positive | None = option_like(CutMasks, "positive")
+    predicted_positive: Positive | None = option_like(CutMasks, "predicted_positive")
     connectivity: int = option(default=8, **CONNECTIVITY)
     min_true: int = option("Leave out true components of fewer pixels.", 0, shown="none", **_PIXELS)
     min_predicted: int = option("Remove predicted components of fewer pixels.", 0, shown="none", **_PIXELS)
@@ -392,6 +397,8 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         if self.kind == COMPONENTS:
             signature["positive"] = str(self.positive or "nonzero").replace(" ", "")
             signature |= {name: str(getattr(self, name)) for name in ("connectivity", "min_true", "min_predicted")}
+            if self.predicted_positive is not None:
+                signature["predicted_positive"] = str(self.predicted_positive).replace(" ", "")
             if self.at is not None:
                 signature["at"] = self.at if self.at == "best" else written((self.at,))
             if self.of_volumes:

@@ -48,8 +48,11 @@ def value_cell(row: TableRow, metric: Metric, mark: str = "") -> Markup:
 
 
 def titled(note: Note, names: Mapping[str, str]) -> Note:
-    """Return a note that calls metrics by these names; what it says of each begins with its key."""
-    of_metrics = ((key, f"{names.get(key, key)}{text.removeprefix(key)}") for key, text in note.metrics)
+    """Return a note that calls metrics by these names where what it says of one begins with its key."""
+    of_metrics = (
+        (key, f"{names.get(key, key)}{text.removeprefix(key)}" if text.startswith(key) else text)
+        for key, text in note.metrics
+    )
     return replace(note, metrics=tuple(of_metrics))
 
 

@@ -77,7 +77,10 @@ _IMAGE_ROWS = 3_000
 _PRINTED_ACROSS = 6
 """Most thumbnails beside each other on A4."""
 
-_SCRIPTS = ("page.js", "pictures.js", "states.js", "charts.js", "gallery.js", "panels.js")
+_SCRIPTS = ("page.js", "pictures.js", "states.js", "charts.js", "gallery.js", "saving.js", "panels.js")
+_PRINTED_CLASSES = 24
+"""Most classes beside each other on A4; of more, the values of a method go on in the next line."""
+
 _IN_A_LINE = 32  # letters of a name
 _SUMMARIES_FIRST = ("mean", "all", "part")
 _BREAKS = re.compile(r"(?<=[_\-/])")
@@ -449,6 +452,8 @@ def _styles(sections: Sequence[Mapping[str, Any]]) -> str:
         down = math.ceil(methods / _PRINTED_ACROSS)  # lines of thumbnails, of about the same length
         across = math.ceil(methods / max(down, 1))
         columns = max(len(part["table"].columns) for part in (section["whole"], *section["parts"]))
+        if section["classes"]:
+            counts += f"#{section['protocol']} .by-class {{ --columns: {len(section['classes'].columns)}; }}\n"
         counts += f"#{section['protocol']} {{ --columns: {columns}; "
         counts += f"--n: {methods}; --across: {across}; --down: {down}; }}\n"
     return f":root {{ {own}}}\n{counts}{_part('style.css')}"
@@ -485,7 +490,7 @@ def _template() -> Template:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     environment.globals.update(number=number, exact=exact, value_cell=value_cell, breaking=_breaking, folded=FOLDED)
-    environment.globals.update(shortened=partial(shortened, longest=_IN_A_LINE))
+    environment.globals.update(printed_classes=_PRINTED_CLASSES, shortened=partial(shortened, longest=_IN_A_LINE))
     return environment.from_string(_part("template.html"))
 
 
