@@ -152,7 +152,7 @@ def _main_table(parts: Mapping[str, ResultSet], results: Sequence[Result], setti
         keys=others,
         option=Setting("metrics", ",".join([*keys, others[0]])),
     )
-    return replace(table, notes=(*table.notes, Note(further)))
+    return replace(table, notes=(Note(further), *table.notes))
 
 
 def _main_keys(shown: Sequence[Metric]) -> list[str]:
@@ -197,7 +197,7 @@ def _with_daggers(table: TextTable, part: ResultSet, settings: TableSettings) ->
         least=least,
         correction=correction,
     )
-    return replace(table, raised=raised, notes=(*table.notes, Note(note)))
+    return replace(table, raised=raised, notes=(Note(note), *table.notes))
 
 
 def _comparison_of(part: ResultSet) -> Comparison | None:
