@@ -55,7 +55,7 @@ def as_map(
 ) -> Maps:
     """Return the map that stands for instances in a way of reading."""
     instances: Instances = maps.about
-    notes = maps.notes
+    notes = tuple(note for note in maps.notes if note.kind != "no-areas")  # which maps do not need
     scored = side == "prediction" and instances.scores is not None and not np.isnan(instances.scores).any()
     if scored and instances.scores is not None and len(instances):
         if min_score is not None:

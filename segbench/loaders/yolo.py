@@ -18,6 +18,7 @@ import json
 import math
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -102,8 +103,11 @@ class YoloFile(InstanceSource):
             for number, line in enumerate(lines.splitlines(), start=1)
             if line.strip()
         ]
-        size = (height, width)
-        return read_annotations(annotations, size, self._names, str(self), predicted=predicted, boxes_only=boxes_only)
+        maps = read_annotations(
+            annotations, (height, width), self._names, str(self), predicted=predicted, boxes_only=boxes_only
+        )
+        notes = tuple(note for note in maps.notes if note.kind != "no-areas")  # which the format has not
+        return replace(maps, notes=notes)
 
 
 def _annotation(words: Sequence[bytes], size: Size, where: str, *, predicted: bool) -> dict[str, Any]:
