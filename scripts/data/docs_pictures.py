@@ -342,7 +342,9 @@ def checkpoints() -> list[Result]:
     noise = np.random.default_rng(0)
     named = {}
     for epoch in (5, 10, 20, 40, 80):
-        noisy = {name: np.clip(scores + noise.normal(0, 3 / epoch, scores.shape), 0, 1) for name, scores in soft.items()}
+        noisy = {
+            name: np.clip(scores + noise.normal(0, 3 / epoch, scores.shape), 0, 1) for name, scores in soft.items()
+        }
         named[f"epoch_{epoch}"] = {name: (truths[name], np.round(noisy[name], 3)) for name in truths}
     return [segbench.evaluate(pairs, method=method) for method, pairs in named.items()]
 

@@ -129,6 +129,9 @@ def pictured(result: Result) -> Pictured:
 
 def best_cut(result: Result) -> float:
     """Return the threshold at which the headline metric of the protocol is measured."""
+    own = pictured(result).thresholds_of(result.table)
+    if own is not None:
+        return own[1]
     threshold = best_threshold(result.metrics)
     if threshold is None:
         return math.nan  # there are none: its pictures are the same at any

@@ -94,8 +94,15 @@ def print_results(results: Sequence[Result], form: ShownForm, **listing: Any) ->
         click.echo("".join(f"{note.written('options')}\n" for note in notes), nl=False, err=True)
 
 
-def print_run(results: Sequence[Result], form: Form, *, per_class: bool, intervals: Sequence[Intervals]) -> None:
-    """Print what a run has just counted: groups, or methods and, below a table, their classes.
+def print_run(
+    results: Sequence[Result],
+    form: Form,
+    *,
+    per_class: bool,
+    intervals: Sequence[Intervals],
+    first: Sequence[str] = (),
+) -> None:
+    """Print what a run has just counted, some metrics `first`: groups, or methods and, below a table, their classes.
 
     Classes are printed with --per-class, or where they are few. Other formats hold either methods or classes.
     """
@@ -108,12 +115,12 @@ def print_run(results: Sequence[Result], form: Form, *, per_class: bool, interva
         rows = "class"
     else:
         rows = "method"
-    print_results(results, form, rows=rows, intervals=intervals)
+    print_results(results, form, rows=rows, intervals=intervals, first=first)
     classes = sum(len(parts_if_any(result, "class")) for result in results)
     if by_group or form != "table":
         return
     if per_class or 0 < classes <= _FEW_CLASSES:
-        print_results(results, form, rows="class", intervals=intervals)
+        print_results(results, form, rows="class", intervals=intervals, first=first)
     elif classes:
         click.echo(
             f"{classes} results of single classes are not shown; to print them: segbench show RESULTS --per-class",

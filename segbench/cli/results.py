@@ -32,6 +32,7 @@ from segbench.cli.selection import (
     joined_if_alike,
     means_over_groups,
     named_as_in_tables,
+    names_listed,
     on_common,
     outdated,
     parts_of,
@@ -683,7 +684,7 @@ def _inches(text: str) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportCommand(OneFile, ChosenParts, ProgressOption, Jobs, Leveled):
+class ReportCommand(OneFile, ChosenParts, ProgressOption, Jobs, Leveled, Renaming):
     """``segbench report``."""
 
     output: Path = option("Write this page: .html.", Path("report.html"), flag="-o --output")
@@ -713,7 +714,7 @@ class ReportCommand(OneFile, ChosenParts, ProgressOption, Jobs, Leveled):
         from segbench.report.page.document import export_report
 
         refuse_place(self.output)
-        loaded = self.chosen(self.parts, partial=True)
+        loaded = self.with_names(self.chosen(self.parts, partial=True))
         counted = [len(result.counts) for result in loaded]
         pictures = sum(counted) if self.panels is None else sum(min(self.panels, images) for images in counted)
         workers = Workers(jobs=self.jobs).open((), _WORTH_PAIRS * pictures)
@@ -753,6 +754,11 @@ class FigureCommand(OneFile, Renaming):
         shown="the one that ranks images",
         complete=KEYS,
     )
+    methods: str | None = option(
+        "Draw these methods, in this order, by their names in tables: theirs,ours.",
+        metavar="NAMES",
+        shown="all, the best first",
+    )
     style: str = option("Choose what is drawn: errors, contours or labels.", "errors", choices=STYLES, metavar="STYLE")
     transpose: bool = option("Draw images in columns, and methods in rows.", False)
     threshold: float | None = option("Draw at this threshold.", shown="each method's best over all images")
@@ -767,21 +773,24 @@ class FigureCommand(OneFile, Renaming):
     )
 
     def __call__(self) -> None:
-        from segbench.report.figure.files import refuse_figure_place, save_figure, save_tiles
+        from segbench.report.figure.files import refuse_figure_place, save_figure
         from segbench.report.figure.grid import FigureSettings, grid_of
+        from segbench.report.figure.tiles import save_tiles
 
         refuse_figure_place(self.output, self.tiles)
+        results = self.with_names(self.chosen())
         settings = FigureSettings(
             images=self.images,
             rows=self.rows,
             style=self.style,
             transpose=self.transpose,
-            metric=self.metric,
+            metric=self._metric_key(results),
+            methods=names_listed(self.methods),
             threshold=self.threshold,
             crops=self.crop,
             width=self.width,
         )
-        grid = grid_of(self.with_names(self.chosen()), settings)
+        grid = grid_of(results, settings)
         for path in save_figure(grid, self.output, say=tell):
             click.echo(f"written: {path}", err=True)
         if self.tiles is not None:
@@ -792,6 +801,15 @@ class FigureCommand(OneFile, Renaming):
             click.secho(problem.written("options"), fg="red", err=True)
         if grid.problems:
             raise click.exceptions.Exit(1)
+
+    def _metric_key(self, results: Sequence[Result]) -> str | None:
+        """Return the key of the metric that was typed, as a key, a title, or a name of papers."""
+        keys = _keys("--metric", self.metric, results, "image")
+        if keys and len(keys) > 1:
+            raise ArgumentError(
+                Message("wrong-value", "--metric {value!r}: expected a single metric", value=self.metric)
+            )
+        return keys[0] if keys else None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,7 +32,8 @@ class Instances:
     crowds : array of bool, shape (N,)
         True where a mask is of several objects that nobody told apart; false of predictions.
     areas : array of float64, shape (N,)
-        Areas as the file states them, in pixels; NaN where it states none.
+        Areas as the file states them, in pixels, and of a box without a mask that of the box; NaN where it states none,
+        as of detections with masks.
     boxes : array of float64, shape (N, 4)
         x, y, width and height as the file states them, in pixels; NaN where it states none.
     names : mapping of int to str

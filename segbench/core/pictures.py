@@ -28,6 +28,7 @@ class Pictures:
     classes: ByteArray | None = None
     metrics: Mapping[str, FloatArray] = field(default_factory=dict)  # at each threshold, by the names that are shown
     counts: Mapping[str, Any] = field(default_factory=dict)  # with `reached`: TP and FP at each threshold, positives
+    words: Sequence[str] = ()  # what is drawn at each threshold, listed
     note: str = ""  # what has to be said beside the picture
 
 

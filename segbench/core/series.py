@@ -39,6 +39,10 @@ class Series(ABC):
     best: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """By column, the metric that plots of it against the threshold name in the legend, its maximum; by default the one
     that ranks methods."""
+    ranked_by: str = ""
+    """The metric in the legend of precision-recall plots, the best first; by default the one that ranks methods."""
+    condition: str = ""
+    """Where all of the curve is measured, which plots say on the axis, for instance ``"at IoU .5"``."""
     beta2: float = 1.0
     """The weight of precision in F, for lines of equal F."""
     steps: ClassVar[bool] = False

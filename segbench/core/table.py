@@ -25,6 +25,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.messages import NOTHING, Message, Note, as_message, as_note
 from segbench.core.metric import Metric, Summary, refuse_outside
 from segbench.core.numbers import many
+from segbench.core.scores import ScoreCounts
 from segbench.core.series import Series, Space
 
 CountsOfImage = TypeVar("CountsOfImage", bound=Counts)
@@ -359,6 +360,11 @@ class Table(ABC):
     def pooled(self) -> Counts:
         """The counts of all images added up."""
         raise ArgumentError(Message("no-pooled", "this table has no pooled counts"))
+
+    @property
+    def confidences(self) -> ScoreCounts | None:
+        """How often scores are right, of which reliability is drawn; None where there are none, or they are pooled."""
+        return None
 
     @property
     def curve(self) -> Series | None:

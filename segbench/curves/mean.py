@@ -41,6 +41,16 @@ class MeanCurve(Series):
         return self.curves[0].best
 
     @property
+    def ranked_by(self) -> str:  # type: ignore[override]  # as above
+        """The metric in the legend."""
+        return self.curves[0].ranked_by
+
+    @property
+    def condition(self) -> str:  # type: ignore[override]  # as above
+        """Where all curves are measured."""
+        return self.curves[0].condition
+
+    @property
     def beta2(self) -> float:  # type: ignore[override]  # as above
         """The weight of precision in F."""
         return self.curves[0].beta2

@@ -141,9 +141,11 @@ def chart_in_space(
     beta2 = next((curve.beta2 for curve in curves if curve is not None), 1.0)
     guides = _equal_f_lines(beta2) if space == "pr" else [DIAGONAL]
     x_axis, y_axis = (ChartAxis(_capital(title), rate) for title, rate in zip(AXES[space], RATES[space], strict=True))
+    condition = next((f" {curve.condition}" for curve in curves if curve is not None and curve.condition), "")
+    y_axis = y_axis._replace(title=y_axis.title + condition)
     corners = ("lower left", "lower right") if space == "pr" else ("lower right",)
     caption = "Precision and recall" if space == "pr" else "ROC"
-    return Chart(space, caption, x_axis, y_axis, layers, guides, corners=corners)
+    return Chart(space, caption + condition, x_axis, y_axis, layers, guides, corners=corners)
 
 
 def chart_of_thresholds(

@@ -29,11 +29,12 @@ from segbench.core.messages import Message, Note, Setting, joined
 from segbench.core.names import first_names
 from segbench.core.numbers import of_all
 from segbench.core.sample import Maps
-from segbench.loaders.decoded import MAX_PIXELS
-from segbench.loaders.json_index import OTHER, WHOLE, JsonIndex, Listed, index_json, parsed
-from segbench.loaders.listing import Entries, Listing, once
+from segbench.loaders.decoded import MAX_PIXELS, Header
+from segbench.loaders.instance_sources import ImageSizes, InstanceFormat, InstanceSource, Size
+from segbench.loaders.json_index import OTHER, WHOLE, JsonIndex, ListedObjects, index_json, parsed
+from segbench.loaders.listing import Entries, Listing, NamedFiles, once
 from segbench.loaders.mask_codes import LARGEST_COORDINATE, covered_pixels, runs_of_polygons, runs_of_texts
-from segbench.loaders.source import ANNOTATIONS, extension_of, shown, split_suffix
+from segbench.loaders.source import ANNOTATIONS, shown, split_suffix
 
 _NAMED = 5
 _LARGEST_CLASS = 2**31 - 1
@@ -54,15 +55,13 @@ _EXPECTED = Message(
 )
 
 
-def are_annotations(path: str) -> bool:
-    """Return whether a place is a JSON of several images, which is read as a folder is."""
-    return _may_be_json(path) and not _of_one_image(path)
+def _recognises(names: Sequence[str]) -> bool:
+    """Return whether a file is a JSON of several images."""
+    return begins_as_json(names[0]) and "shapes" not in _index(names[0]).keys
 
 
-def _may_be_json(path: str) -> bool:
-    """Return whether a file is called a JSON, and begins as one."""
-    if extension_of(path) != ANNOTATIONS or not os.path.isfile(path):  # noqa: PTH113  a str, which may hold a null
-        return False
+def begins_as_json(path: str) -> bool:
+    """Return whether a file begins as a JSON."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123  a str is enough
             return file.read(_HEAD).removeprefix(BOM_UTF8).lstrip()[:1] in (b"[", b"{")
@@ -70,66 +69,80 @@ def _may_be_json(path: str) -> bool:
         return False
 
 
-def _of_one_image(path: str) -> bool:
-    """Return whether a JSON is of one image, as LabelMe writes it."""
-    return "shapes" in _index(path).keys
-
-
 def _index(path: str) -> JsonIndex:
     return once("json", path, index_json)
 
 
-class AnnotatedImage:
+class AnnotatedImage(InstanceSource):
     """What a JSON says of one image: of its size, and of objects whose texts lie in several places of the file."""
 
-    suffix = ANNOTATIONS
+    def __init__(self, path: str, stem: str, head: bytes, spans: NDArray[np.int64], stamp: tuple[int, int]) -> None:
+        super().__init__(path, stem)
+        self.path, self._head, self._spans, self._stamp = path, head, spans, stamp
 
-    def __init__(self, path: str, stem: str, head: bytes, places: NDArray[np.int64], stamp: tuple[int, int]) -> None:
-        self._path, self._stem, self._head, self._places, self._stamp = path, stem, head, places, stamp
+    def header(self) -> Header:
+        """Return the size of the image."""
+        return Header(self.size())
+
+    def scored(self) -> bool | None:
+        """Return whether annotations have scores, as those of results always should."""
+        return True if "images" not in _index(self.path).lists else super().scored()
 
     def __str__(self) -> str:
-        return f"{self._path}/{self._stem}"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, AnnotatedImage) and str(self) == str(other)
-
-    def __hash__(self) -> int:
-        return hash((self._path, self._stem))
+        return f"{self.path}/{self._stem}"
 
     @property
-    def name(self) -> str:
-        """The last part of its name."""
-        return self._stem.rpartition("/")[2] + ANNOTATIONS
+    def class_names(self) -> Mapping[int, str]:
+        """The names of categories by their ids."""
+        return _names_of(json.loads(self._head)["names"])
+
+    def size(self) -> Size | None:
+        """Return height and width, if the JSON states them."""
+        size = json.loads(self._head)["size"]
+        return None if size is None else (size[0], size[1])
+
+    def instances(self, data: bytes, *, predicted: bool, boxes_only: bool = False) -> Maps:
+        """Decode the annotations of the image."""
+        content = parsed(data, str(self))
+        image, annotations = content["image"], content["annotations"]
+        size = image["size"] or _size_of_masks(annotations)
+        if size is None:
+            problem = Message("unknown-size", "has no height and width of the image {image}", image=str(image["id"]))
+            raise DataError(shown(self), problem, "give each of the images its height and width")
+        names = _names_of(image["names"])
+        return read_annotations(
+            annotations, (size[0], size[1]), names, str(self), predicted=predicted, boxes_only=boxes_only
+        )
 
     def read_bytes(self) -> bytes:
         """Return the JSON of an object with the image and its annotations."""
-        if _stamp(self._path) != self._stamp:
-            raise DataError(shown(self._path), Message("changed", "has changed since the run began"), "repeat the run")
+        if _stamp(self.path) != self._stamp:
+            raise DataError(shown(self.path), Message("changed", "has changed since the run began"), "repeat the run")
         return b'{"image":%b,"annotations":[%b]}' % (self._head, b",".join(self._texts()))
 
     def _texts(self) -> list[bytes]:
         """Read the annotations of the image."""
-        length = int((self._places[:, 1] - self._places[:, 0]).sum())
+        length = int((self._spans[:, 1] - self._spans[:, 0]).sum())
         if length > _MOST_BYTES:
             problem = Message(
                 "too-large",
                 "has {count} annotations of {bytes} bytes, expected at most {most} bytes an image",
-                count=len(self._places),
+                count=len(self._spans),
                 bytes=length,
                 most=_MOST_BYTES,
             )
             raise DataError(shown(self), problem, "check image_id: all annotations of a set may have the same")
-        places: list[list[int]] = self._places.tolist()
-        if not places:
+        spans: list[list[int]] = self._spans.tolist()
+        if not spans:
             return []
-        first, last = places[0][0], places[-1][1]
-        with open(self._path, "rb") as file:  # noqa: PTH123  a str, as it is opened for every image
+        first, last = spans[0][0], spans[-1][1]
+        with open(self.path, "rb") as file:  # noqa: PTH123  a str, as it is opened for every image
             if last - first <= _SPARSE * length:
                 file.seek(first)
                 piece = file.read(last - first)
-                return [piece[start - first : end - first] for start, end in places]
+                return [piece[start - first : end - first] for start, end in spans]
             texts = []
-            for start, end in places:
+            for start, end in spans:
                 file.seek(start)
                 texts.append(file.read(end - start))
             return texts
@@ -150,27 +163,27 @@ class _Images:
     heads: Sequence[bytes]
 
 
-def list_annotations(path: str, truth: str = "") -> Listing:
+def _list_images(place: str, _files: Entries, truth: NamedFiles | None, _sizes: ImageSizes) -> Listing:
     """List the images of a JSON; those of results that know images by ids alone are the images of the ground truth."""
-    path = os.path.abspath(path)  # noqa: PTH100  workers may be in another folder
-    index, own = _index(path), True
+    path = known_path = os.path.abspath(place)  # noqa: PTH100  workers may be in another folder
+    index = _index(path)
     if "images" not in index.lists:
-        own = False
-        if not truth or not are_annotations(truth) or "images" not in _index(truth).lists:
+        source = truth.entries.source(0) if truth is not None else None
+        if not isinstance(source, AnnotatedImage):
             problem = Message("no-images", "has no list of images")
             raise DataError(shown(path), problem, _EXPECTED)
-    known_path = path if own else os.path.abspath(truth)  # noqa: PTH100  as above
+        known_path = source.path
     images = once("images of annotations", known_path, lambda _: _images_of(_index(known_path)))
     key = next((key for key in ("annotations", "") if key in index.lists), None)
     if key is None or not index.lists[key].whole:
         raise DataError(shown(path), Message("no-annotations", "has no list of annotations"), _EXPECTED)
     listed = index.lists[key]
-    places, ends = _by_image(index, listed, images, known_path)
+    spans, ends = _by_image(index, listed, images, known_path)
     stamp = _stamp(path)
     starts = [0, *ends]
 
     def member(_: str, k: int) -> AnnotatedImage:
-        return AnnotatedImage(path, images.stems[k], images.heads[k], places[starts[k] : starts[k + 1]], stamp)
+        return AnnotatedImage(path, images.stems[k], images.heads[k], spans[starts[k] : starts[k + 1]], stamp)
 
     entries = Entries(member, 1)
     for k, stem in enumerate(images.stems):
@@ -225,7 +238,9 @@ def _categories(index: JsonIndex) -> dict[int, str]:
     return names
 
 
-def _by_image(index: JsonIndex, listed: Listed, images: _Images, known_path: str) -> tuple[NDArray[np.int64], IntArray]:
+def _by_image(
+    index: JsonIndex, listed: ListedObjects, images: _Images, known_path: str
+) -> tuple[NDArray[np.int64], IntArray]:
     """Return where annotations begin and end, image by image in the order of the file, and where those of each end."""
     numbers = np.full(len(listed), -1, np.int64)
     whole = listed.kinds == WHOLE
@@ -259,11 +274,11 @@ def _by_image(index: JsonIndex, listed: Listed, images: _Images, known_path: str
         raise DataError(shown(index.path), problem, fix)
     del unknown, whole
     order = np.argsort(numbers, kind="stable")
-    places = np.stack([listed.starts[order], listed.ends[order]], axis=1)
-    return places, np.cumsum(np.bincount(numbers, minlength=len(images.stems)))
+    spans = np.stack([listed.starts[order], listed.ends[order]], axis=1)
+    return spans, np.cumsum(np.bincount(numbers, minlength=len(images.stems)))
 
 
-def _image_id(index: JsonIndex, listed: Listed, k: int) -> Any:  # noqa: ANN401  what JSON holds
+def _image_id(index: JsonIndex, listed: ListedObjects, k: int) -> Any:  # noqa: ANN401  what JSON holds
     """Return the image_id of an annotation; None where it has none, or several."""
     if listed.kinds[k] == WHOLE:
         return int(listed.image_ids[k])
@@ -280,31 +295,38 @@ class _FaultError(Exception):
         self.message, self.fix = message, fix
 
 
-def decode_annotations(data: bytes, path: str, *, predicted: bool, boxes_only: bool = False) -> Maps:
-    """Read the instances of an image, with a blank map of its size; all that is wrong with them is said at once."""
-    content = parsed(data, path)
-    image, annotations = content["image"], content["annotations"]
-    size = image["size"] or _size_of_masks(annotations)
-    if size is None:
-        problem = Message("unknown-size", "has no height and width of the image {image}", image=str(image["id"]))
-        raise DataError(shown(path), problem, "give each of the images its height and width")
+def read_annotations(
+    annotations: Sequence[Any],
+    size: Size,
+    names: Mapping[int, str],
+    path: str,
+    *,
+    predicted: bool,
+    boxes_only: bool = False,
+) -> Maps:
+    """Read the annotations of an image, with a blank map of its size; all that is wrong with them is said at once."""
     height, width = size
     codes = _Codes()
     masks: list[IntArray | int] = []  # runs, or the number of a code
     numbers: list[tuple[float, ...]] = []
     faults: dict[tuple[Message, Message | str], list[str]] = {}
-    for place, annotation in enumerate(annotations, start=1):
+    for number, annotation in enumerate(annotations, start=1):
         try:
             numbers.append(_numbers(annotation, predicted=predicted))
             masks.append(_mask(annotation, (height, width), codes, boxes_only=boxes_only))
         except _FaultError as fault:
-            faults.setdefault((fault.message, fault.fix), []).append(_called(annotation, place))
+            faults.setdefault((fault.message, fault.fix), []).append(_called(annotation, number))
     if faults:
         raise _faulty(path, faults)
-    decoded = codes.decoded((height, width))
-    listed = [decoded[mask] if isinstance(mask, int) else mask for mask in masks]
-    runs = np.concatenate([np.zeros(0, np.int64), *listed])
-    ends = np.cumsum([mask.size for mask in listed], dtype=np.int64)
+    if masks and len(codes.texts) == len(masks):  # as of most results and most ground truths, which need no parting
+        runs, ends = runs_of_texts(codes.texts)
+    elif masks and len(codes.ends) == len(masks):
+        runs, ends = codes.drawn((height, width))
+    else:
+        decoded = codes.decoded((height, width))
+        listed = [decoded[mask] if isinstance(mask, int) else mask for mask in masks]
+        runs = np.concatenate([np.zeros(0, np.int64), *listed])
+        ends = np.cumsum([mask.size for mask in listed], dtype=np.int64)
     covered = covered_pixels(runs, ends, height * width)
     wrong = [_called(annotations[k], k + 1) for k in np.flatnonzero(covered < 0).tolist()]
     if wrong:
@@ -325,10 +347,10 @@ def decode_annotations(data: bytes, path: str, *, predicted: bool, boxes_only: b
         crowds=table[:, 2] != 0,
         areas=table[:, 3].copy(),
         boxes=table[:, 4:].copy(),
-        names=_names_of(image["names"]),
+        names=names,
     )
     notes = _notes(annotations, instances, int(np.count_nonzero(covered == 0)), codes.farthest((height, width)))
-    return Maps((np.broadcast_to(np.uint8(0), (height, width)),), notes, about=instances)
+    return Maps((_blank(size),), notes, about=instances)
 
 
 def _notes(annotations: Sequence[Any], instances: Instances, empty: int, outside: float) -> tuple[Note, ...]:
@@ -347,6 +369,12 @@ def _notes(annotations: Sequence[Any], instances: Instances, empty: int, outside
             zero = "an annotation has the id 0: pycocotools counts what is matched with it as false"
             notes.append(Note(Message("annotation-zero", zero)))
     return tuple(notes)
+
+
+@lru_cache(maxsize=8)
+def _blank(size: Size) -> NDArray[np.uint8]:
+    """Return a blank map that takes no memory."""
+    return np.broadcast_to(np.uint8(0), size)
 
 
 @lru_cache(maxsize=8)
@@ -387,11 +415,12 @@ class _Codes:
         runs: list[IntArray] = []
         if self.texts:
             runs = _parted(*runs_of_texts(self.texts))
-        if self.ends:
-            lengths = np.cumsum([polygon.size for polygon in self.polygons], dtype=np.int64)
-            ends = np.array(self.ends, np.int64)
-            runs += _parted(*runs_of_polygons(np.concatenate(self.polygons), lengths, ends, *size))[::-1]
-        return runs
+        return runs + _parted(*self.drawn(size))[::-1] if self.ends else runs
+
+    def drawn(self, size: tuple[int, int]) -> tuple[IntArray, IntArray]:
+        """Return the runs of objects that are polygons, and where those of each end."""
+        lengths = np.cumsum([polygon.size for polygon in self.polygons], dtype=np.int64)
+        return runs_of_polygons(np.concatenate(self.polygons), lengths, np.array(self.ends, np.int64), *size)
 
 
 def _parted(runs: IntArray, ends: IntArray) -> list[IntArray]:
@@ -410,10 +439,10 @@ def _faulty(path: str, faults: Mapping[tuple[Message, Message | str], Sequence[s
     return DataError(shown(path), problem, joined(dict.fromkeys(fix for _, fix in faults)))
 
 
-def _called(annotation: object, place: int) -> str:
-    """Name an annotation by its id, else by its place among those of the image."""
+def _called(annotation: object, number: int) -> str:
+    """Name an annotation by its id, else by its number among those of the image."""
     known = annotation.get("id") if isinstance(annotation, dict) else None
-    return f"annotation {place}" if type(known) is not int else f"the annotation of id {known}"
+    return f"annotation {number}" if type(known) is not int else f"the annotation of id {known}"
 
 
 def _size_of_masks(annotations: Sequence[Any]) -> tuple[int, int] | None:
@@ -443,7 +472,10 @@ def _are_numbers(values: Sequence[Any], most: float = _LARGEST_NUMBER) -> bool:
 
 
 def _numbers(annotation: dict[str, Any], *, predicted: bool) -> tuple[float, ...]:
-    """Return class, score, crowd, area and box of an annotation; NaN of those that it does not state."""
+    """Return class, score, crowd, area and box of an annotation; NaN of those that it does not state.
+
+    What is a box alone has the area of that, which need not be whole.
+    """
     label = annotation.get("category_id")
     if type(label) is not int or not 0 <= label <= _LARGEST_CLASS:
         raise _FaultError(
@@ -460,6 +492,8 @@ def _numbers(annotation: dict[str, Any], *, predicted: bool) -> tuple[float, ...
     if box is not None and not (isinstance(box, list) and len(box) == 4 and _are_numbers(box)):
         raise _FaultError(Message("wrong-box", "bbox is no list of four numbers"), "expected x, y, width and height")
     stated = math.nan if area is None or predicted else area
+    if box and math.isnan(stated) and not annotation.get("segmentation"):
+        stated = box[2] * box[3]
     return (
         label,
         math.nan if score is None else score,
@@ -487,9 +521,9 @@ def _mask(annotation: dict[str, Any], size: tuple[int, int], codes: _Codes, *, b
         return codes.add_polygons([_polygon(polygon) for polygon in mask])
     counts, stated = (mask.get("counts"), mask.get("size")) if isinstance(mask, dict) else (None, None)
     if stated != list(size):
-        found = Message("size", "{size: x }", size=stated) if _is_size(stated) else "of no size"
+        stated_size = Message("size", "{size: x }", size=stated) if _is_size(stated) else "of no size"
         problem = Message(
-            "other-size", "its mask is {found}, and the image {expected: x } pixels", found=found, expected=size
+            "other-size", "its mask is {found}, and the image {expected: x } pixels", found=stated_size, expected=size
         )
         raise _FaultError(problem, "expected height and width of the image; nothing is resized")
     if isinstance(counts, str):
@@ -509,3 +543,6 @@ def _polygon(polygon: object) -> FloatArray:
         Message("short-polygon", "its polygon is no list of x0, y0, x1, y1, .. of three corners or more"),
         "expected a list of polygons, each a list of numbers",
     )
+
+
+FORMAT = InstanceFormat("COCO's JSON", _recognises, _list_images, whole_set=True)

@@ -38,7 +38,7 @@ _FAULTS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Listed:
+class ListedObjects:
     """Objects in one list of a JSON, in the order of the file."""
 
     starts: IntArray
@@ -59,7 +59,7 @@ class JsonIndex:
     """The lists of a JSON by key; of a list by itself the key is empty."""
 
     path: str
-    lists: Mapping[str, Listed]
+    lists: Mapping[str, ListedObjects]
     keys: frozenset[str]
 
     def objects(self, key: str) -> Iterator[dict[str, Any]]:
@@ -80,7 +80,7 @@ class JsonIndex:
 def parsed(text: bytes, path: str) -> Any:  # noqa: ANN401  what JSON holds
     """Parse JSON in which keys are unique and all numbers are numbers."""
     try:
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
+        return _DECODER.decode(text.decode(json.detect_encoding(text), "surrogatepass"))
     except (ValueError, RecursionError) as error:
         problem = Message("not-json", "is not JSON ({why})", why=shown(str(error)))
         raise DataError(shown(path), problem, WRITE_AGAIN) from None
@@ -100,6 +100,9 @@ def _refuse_constant(constant: str) -> None:
     raise ValueError(f"it holds {constant}")
 
 
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse_constant)
+
+
 def index_json(path: str) -> JsonIndex:
     """Find the objects of a JSON; a `DataError` says where its brackets do not fit."""
     refuse_endless(path)
@@ -113,9 +116,9 @@ def index_json(path: str) -> JsonIndex:
     refuse_pointer(data[:256].tobytes(), shown(path))
     objects = sum(int(np.count_nonzero(data[k : k + _PIECE] == ord("{"))) for k in range(0, size, _PIECE))
     rows, keys = np.empty((objects, 5), np.int64), np.zeros((_MOST_KEYS, 5), np.int64)
-    fault, place, number, named = _index(data, rows, keys)
+    fault, byte, number, named = _index(data, rows, keys)
     if fault:
-        problem = Message("not-json", "is not JSON ({why})", why=f"{_FAULTS[fault]}, at byte {place}")
+        problem = Message("not-json", "is not JSON ({why})", why=f"{_FAULTS[fault]}, at byte {byte}")
         raise DataError(shown(path), problem, WRITE_AGAIN)
     names = [_key(data[start:end].tobytes(), path) for start, end in keys[:named, :2].tolist()] or [""]
     doubled = next((name for name in names if names.count(name) > 1), None)
@@ -126,7 +129,7 @@ def index_json(path: str) -> JsonIndex:
     limits = np.searchsorted(rows[:number, 0], np.arange(len(names) + 1))
     for section, name in enumerate(names):
         if named == 0 or data[keys[section, 2]] == ord("["):
-            listed = Listed(*rows[limits[section] : limits[section + 1], 1:].T)
+            listed = ListedObjects(*rows[limits[section] : limits[section + 1], 1:].T)
             commas, strange = keys[section, 3:]
             lists[name] = replace(listed, whole=not strange and commas == max(len(listed) - 1, 0))
     return JsonIndex(path, lists, frozenset(names))

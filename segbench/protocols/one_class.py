@@ -17,6 +17,7 @@ class OneClass:
 
     of: Any
     label: ClassLabel
+    axes: tuple[str, ...] = ()  # a class is not taken apart again
 
     def signature_fields(self) -> dict[str, str]:
         """Return the settings of all classes, and whether means over classes leave this one out."""

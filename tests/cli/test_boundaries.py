@@ -30,7 +30,7 @@ def column(*places, value=255):
     return drawn
 
 
-RESULTS = ("show", "compare", "plot", "report", "overlay")
+RESULTS = ("show", "compare", "plot", "figure", "report", "overlay")
 WITH_VOID = ("pixels", "labels", "regions", "contours", "centerlines", "anomalies", "objects")
 
 

@@ -19,16 +19,24 @@ from segbench.inputs.scored_instances import ScoredInstances
 from segbench.loaders.instance_files import INSTANCE_FILES
 from segbench.protocols.objects.settings import Objects
 from segbench.protocols.one_class import OneClass
+from segbench.protocols.states import State
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from segbench.core.arrays import FloatArray
+    from segbench.core.pictures import Pictures
     from segbench.core.table import Table
     from segbench.protocols.objects.scored_counts import ScoredObjectCounts
+    from segbench.protocols.objects.scored_metrics import ScoredObjectTable
 
 _MOST_DETECTIONS = 2**31
+_LARGEST_DIVISOR = 2**31 - 1
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoredObjects(Protocol, can.FromCounts, can.Divided):
+class ScoredObjects(Protocol, can.FromCounts, can.Divided, can.Pictured):
     """Settings of scored objects, which `Objects(kind="scored")` makes, too.
 
     Parameters
@@ -45,6 +53,9 @@ class ScoredObjects(Protocol, can.FromCounts, can.Divided):
         How many detections of each class count in an image, those of highest score.
     boundary_ratio : float
         How wide boundaries are, as a share of the image's diagonal: .02, of Cityscapes .005.
+    divisor : int, optional
+        Ground truth that is a label map holds ``class * divisor + instance``, and below it crowds of a class. None:
+        numbers of objects, which are all of class 1.
     classes : int, sequence of int or str, optional
         Count these classes alone, by their ids. None: all.
     names : sequence of str, optional
@@ -66,6 +77,15 @@ class ScoredObjects(Protocol, can.FromCounts, can.Divided):
     counts = counts_in("segbench.protocols.objects.scored_counts", "ScoredObjectCounts")
     title: ClassVar[str] = "Detections are matched by falling score: average precision and recall, as COCO has them."
 
+    draws_lines: ClassVar[bool] = True
+    states_called: ClassVar[Mapping[int, str]] = {
+        State.TRUE: "true, as predicted",
+        State.PARTNER: "found, as in the ground truth",
+        State.FALSE: "false",
+        State.MISSED: "missed",
+        State.IGNORED: "crowds, and what they excuse",
+    }
+
     kind: Literal["scored"] = option_like(Objects, "kind", default=SCORED)
     overlap: Literal["mask", "box", "boundary"] = option(
         "Compare scored objects by the IoU of masks, of boxes, or also of boundaries.", "mask"
@@ -79,6 +99,7 @@ class ScoredObjects(Protocol, can.FromCounts, can.Divided):
     boundary_ratio: float = option(
         "Set the width of boundaries as a share of the diagonal.", 0.02, metavar="R", rare=True
     )
+    divisor: int | None = option_like(Objects, "divisor")
     classes: int | Sequence[int] | str | None = option_like(ScoredInstances, "classes")
     names: Sequence[str] | None = None
 
@@ -88,6 +109,8 @@ class ScoredObjects(Protocol, can.FromCounts, can.Divided):
         expected = "a share of the diagonal, above 0 and below 1"
         ratio = as_real(self.boundary_ratio, "boundary_ratio", expected, least=0, most=1, open_ends=True)
         set_fields(self, boundary_ratio=ratio)
+        if self.divisor is not None:
+            set_fields(self, divisor=as_whole(self.divisor, "divisor", least=2, most=_LARGEST_DIVISOR))
         take_settings(self)
 
     @classmethod
@@ -100,7 +123,7 @@ class ScoredObjects(Protocol, can.FromCounts, can.Divided):
     @cached_property
     def inputs(self) -> ScoredInstances:
         """What objects are in files; where boxes are compared, masks may be lacking."""
-        reads = replace(INSTANCE_FILES, boxes_only=self.overlap == "box")
+        reads = replace(INSTANCE_FILES, boxes_only=self.overlap == "box", divisor=self.divisor)
         scored: ScoredInstances = inputs_of(ScoredInstances, self, reads=reads)
         return scored
 
@@ -109,6 +132,8 @@ class ScoredObjects(Protocol, can.FromCounts, can.Divided):
         if self.classes is not None:
             classes = written_classes(cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names))
         signature = {"overlap": self.overlap, "area": self.area, "max_dets": str(self.max_dets), "classes": classes}
+        if self.divisor is not None:
+            signature["divisor"] = str(self.divisor)
         return signature | ({"boundary_ratio": str(self.boundary_ratio)} if self.overlap == "boundary" else {})
 
     @classmethod
@@ -127,6 +152,22 @@ class ScoredObjects(Protocol, can.FromCounts, can.Divided):
         from segbench.protocols.objects.scored_metrics import ScoredObjectTable
 
         return ScoredObjectTable(per_image, self.max_dets)
+
+    def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:
+        """Outline what is found at IoU .5 by detections with at least this score, and what is missed or false."""
+        from segbench.protocols.objects.scored_pictures import scored_states
+
+        return scored_states(sample, self, threshold)
+
+    def pictures(self, sample: Sample, counts: Any, thresholds: FloatArray) -> Pictures:
+        """Draw an image for the report page: its objects, and outlines of what became of them at each threshold."""
+        from segbench.protocols.objects.scored_pictures import scored_pictures
+
+        return scored_pictures(sample, self, thresholds)
+
+    def thresholds_of(self, table: Table) -> tuple[FloatArray, float]:
+        """Return the scores of all detections, and that of the best F1 over all classes at IoU .5."""
+        return cast("ScoredObjectTable", table).thresholds
 
     @property
     def axes(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ Begin with `count_scored`. Matching is that of pycocotools 2.0.11.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -45,31 +45,16 @@ class Rules:
 
 def count_scored(truth: Instances, predicted: Instances, rules: Rules) -> ScoredObjectCounts:
     """Count an image."""
-    scores = predicted.scores
-    if scores is None:
-        raise ValueError("inputs have checked that predictions have scores")
-    true_masks, predicted_masks = (
-        measured_masks(Runs(side.runs, side.ends), side.size[0]) for side in (truth, predicted)
-    )
-    true_boxes = _stated_or(truth.boxes, true_masks.boxes)
-    predicted_boxes = _stated_or(predicted.boxes, predicted_masks.boxes)
-    true_areas = np.where(np.isnan(truth.areas), true_masks.areas, truth.areas)
-    # Detections that are boxes alone have no pixels, and the areas of their boxes.
-    by_box = (predicted_masks.areas == 0) | (rules.area == "box")
-    predicted_areas = np.where(by_box, predicted_boxes[:, 2] * predicted_boxes[:, 3], predicted_masks.areas)
-    overlap = _Overlaps(truth, (true_masks, predicted_masks), (true_boxes, predicted_boxes), rules)
-    is_ignored = truth.crowds | _outside(true_areas)  # (ranges, objects)
-    is_outside = _outside(predicted_areas)
-    labels = np.union1d(truth.classes, predicted.classes)
-    by_score = np.argsort(-scores, kind="stable")  # equal ones in the order of the file
+    image = _MatchedImage(truth, predicted, rules)
+    scores, labels = image.scores, image.labels
+    is_ignored = truth.crowds | _outside(image.true_areas)  # (ranges, objects)
+    is_outside = _outside(image.predicted_areas)
     order, ranks, outcomes = [], [], []
     for label in labels.tolist():
-        rows = by_score[predicted.classes[by_score] == label][: rules.max_dets]
-        columns = np.flatnonzero(truth.classes == label)
+        rows, columns = image.of_class(label)
         outcome = np.zeros((2, rows.size), np.int64)
-        match_detections(
-            overlap.of(rows, columns), truth.crowds[columns], is_ignored[:, columns], is_outside[:, rows], outcome
-        )
+        overlaps = image.overlaps.of(rows, columns)
+        match_detections(overlaps, truth.crowds[columns], is_ignored[:, columns], is_outside[:, rows], outcome)
         order.append(rows)
         ranks.append(np.arange(rows.size))
         outcomes.append(outcome)
@@ -89,8 +74,65 @@ def count_scored(truth: Instances, predicted: Instances, rules: Rules) -> Scored
     )
 
 
+class DetectionMatch(NamedTuple):
+    """A detection at IoU .5: the object that it takes, -1 if none, and how much it overlaps that."""
+
+    detection: int
+    taken: int
+    overlap: float
+
+
+def match_at_half(truth: Instances, predicted: Instances, rules: Rules) -> list[DetectionMatch]:
+    """Match the detections that count at IoU .5, whatever their area, by falling score over all classes."""
+    image = _MatchedImage(truth, predicted, rules)
+    matches = []
+    for label in image.labels.tolist():
+        rows, columns = image.of_class(label)
+        overlaps = image.overlaps.of(rows, columns)
+        crowds = truth.crowds[columns]
+        order = np.zeros(columns.size, np.int64)
+        counted = _counted_first(crowds, order)
+        may_be_taken = np.ones(columns.size, np.bool_)
+        for row, detection in enumerate(rows.tolist()):
+            taken = _best_match(overlaps[row], IOU[0], order, counted, may_be_taken)
+            if taken >= 0:
+                may_be_taken[taken] = crowds[taken]
+            matched = (int(columns[taken]), float(overlaps[row, taken])) if taken >= 0 else (-1, 0.0)
+            matches.append(DetectionMatch(detection, *matched))
+    by_score = -image.scores[[match.detection for match in matches]]
+    return [matches[k] for k in np.argsort(by_score, kind="stable").tolist()]
+
+
+class _MatchedImage:
+    """What matching takes of both sides of an image."""
+
+    def __init__(self, truth: Instances, predicted: Instances, rules: Rules) -> None:
+        if predicted.scores is None:
+            raise ValueError("inputs have checked that predictions have scores")
+        self.scores = predicted.scores
+        true_masks, predicted_masks = (
+            measured_masks(Runs(side.runs, side.ends), side.size[0]) for side in (truth, predicted)
+        )
+        true_boxes = _stated_or(truth.boxes, true_masks.boxes)
+        predicted_boxes = _stated_or(predicted.boxes, predicted_masks.boxes)
+        self.true_areas = _stated_or(truth.areas, true_masks.areas)
+        if rules.area == "box":
+            self.predicted_areas = predicted_boxes[:, 2] * predicted_boxes[:, 3]
+        else:
+            self.predicted_areas = _stated_or(predicted.areas, predicted_masks.areas)
+        self.overlaps = _Overlaps(truth, (true_masks, predicted_masks), (true_boxes, predicted_boxes), rules)
+        self.labels = np.union1d(truth.classes, predicted.classes)
+        self._by_score = np.argsort(-self.scores, kind="stable")  # equal ones in the order of the file
+        self._true_classes, self._classes, self._max_dets = truth.classes, predicted.classes, rules.max_dets
+
+    def of_class(self, label: int) -> tuple[IntArray, IntArray]:
+        """Return the detections of a class that count, by falling score, and its objects."""
+        rows = self._by_score[self._classes[self._by_score] == label][: self._max_dets]
+        return rows, np.flatnonzero(self._true_classes == label)
+
+
 def _stated_or(stated: FloatArray, measured: FloatArray) -> FloatArray:
-    """Return the boxes that a file states, and those of masks where it states none."""
+    """Return the areas or boxes that a file states, and those of masks where it states none."""
     return np.where(np.isnan(stated), measured, stated)
 
 

@@ -29,6 +29,7 @@ from scipy.sparse import eye_array
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.messages import Message
 from segbench.core.metric import Metric, shares
+from segbench.core.scores import ScoreCounts
 from segbench.core.series import Series, Space
 from segbench.core.table import CountsTable, Sums
 from segbench.protocols.objects import scored_kernels as kernels
@@ -37,6 +38,7 @@ from segbench.protocols.objects.scored_counts import RANGES, THRESHOLDS, ScoredO
 
 RECALLS = np.linspace(0.0, 1.0, 101)
 """Where precision is read, as pycocotools has these recalls."""
+_RANKED_BY, _CONDITION = "coco_ap_50", "at IoU .5"  # of curves
 _LIMITS = (1, 10)
 _CPUS = min(8, os.cpu_count() or 1)
 _WORTH_THREADS = 2**20
@@ -218,6 +220,7 @@ class PrecisionRecall(Series):
 
     measure: ClassVar[str] = "f"
     steps: ClassVar[bool] = True
+    ranked_by, condition = _RANKED_BY, _CONDITION
 
     def __init__(self, scores: FloatArray, tp: IntArray, fp: IntArray, objects: int, area: float) -> None:
         self._scores, self._tp, self._fp, self._objects, self._area = scores, tp, fp, objects, area
@@ -249,6 +252,7 @@ class MeanPrecision(Series):
     """Precision at each recall, made falling, at IoU .5: the mean over classes."""
 
     measure: ClassVar[str] = "precision"
+    ranked_by, condition = _RANKED_BY, _CONDITION
 
     def __init__(self, precision: FloatArray) -> None:
         self._precision = precision
@@ -397,6 +401,26 @@ class ScoredObjectTable(CountsTable[ScoredObjectCounts]):
         last = np.append(np.diff(detection_set.scores) != 0, detection_set.scores[:1] == detection_set.scores[:1])
         exact = float(self.by_class[0, self._keys.index("ap_exact_50")])
         return PrecisionRecall(detection_set.scores[last], tp[last], fp[last], objects, exact)
+
+    @property
+    def confidences(self) -> ScoreCounts:
+        """True and false detections of all classes at IoU .5 by their score, without those that are neither."""
+        detections = self.detection_set.detections
+        counts = detections.ignored & 1 == 0
+        is_true = detections.matched[counts] & 1 == 1
+        scores, score_of = np.unique(-self.detection_set.scores[counts], return_inverse=True)
+        positives, negatives = (np.bincount(score_of[is_true == sign], minlength=scores.size) for sign in (True, False))
+        return ScoreCounts(-scores, positives, negatives)
+
+    @property
+    def thresholds(self) -> tuple[FloatArray, float]:
+        """All scores, rising, and that of the best F1 over all classes; nan without detections."""
+        counts = self.confidences
+        if not counts.scores.size:
+            return np.zeros(0), np.nan
+        tp, fp = np.cumsum(counts.positives), np.cumsum(counts.negatives)
+        best = np.argmax(2 * tp / (self._objects_of_images[:, 0].sum() + tp + fp))
+        return counts.scores[::-1], float(counts.scores[best])
 
     def heights(self, space: Space, at: FloatArray, of: Sums) -> FloatArray:
         """Read precision off at recalls, the mean over classes, see `Table`."""

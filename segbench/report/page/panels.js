@@ -115,6 +115,7 @@ async function slide() {
     find("#reading").textContent = `${alone(method)}precision ${written(now.P)} · recall ${written(now.R)} · F ${written(now.F)} · ${whole(now.tp)} true, ${whole(now.fp)} false, ${whole(now.missed)} missed pixels`;
   } else {
     find("#reading").textContent = alone(method) + Object.entries(method.metrics).map(([name, values]) => `${name} ${written(values[at])}`).join(" · ");
+    find("#instances").textContent = method.words?.[at] ?? "";
   }
   open.states = states;
   await stage();
@@ -149,7 +150,7 @@ async function show(threshold = null) {
   find("#slicing").hidden = !(method.slices?.length > 1);
   find("#views").hidden = Boolean(method.problem);
   find("#opacity-of").hidden = Boolean(method.problem) || !panel.photo;
-  for (const id of ["#reading", "#key", "#classes", "#caption"]) find(id).replaceChildren();
+  for (const id of ["#reading", "#instances", "#key", "#classes", "#caption"]) find(id).replaceChildren();
   const photo = panel.photo && `data:image/webp;base64,${panel.photo}`;
   if (method.problem) {
     if (photo) picture("", "Photograph", `Photograph ${panel.name}`, photo);

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from segbench.aggregator.executors import answers
 from segbench.aggregator.joining import first_run
-from segbench.aggregator.rereading import files_of, why_no_pictures
+from segbench.aggregator.rereading import files_of, pictured, why_no_pictures
 from segbench.aggregator.result import Result
 from segbench.core.arrays import FloatArray
 from segbench.core.errors import SegbenchError
@@ -41,7 +42,7 @@ class Panels:
     by_image: Mapping[str, Mapping[str, Any]]
     remark: str = ""
 
-    @property
+    @cached_property
     def drawn(self) -> set[tuple[str, int]]:
         """The images that were drawn, each with the index of the method."""
         return {
@@ -51,11 +52,17 @@ class Panels:
             if "problem" not in method
         }
 
+    @cached_property
+    def opened(self) -> list[str]:
+        """The images that can be opened: those that were drawn of some method."""
+        drawn = {name for name, _ in self.drawn}
+        return [name for name in self.by_image if name in drawn]
+
     @property
     def missing(self) -> str:
         """How many images could be drawn of no method, and why the first; empty where there are none."""
-        drawn = {name for name, _ in self.drawn}
-        without = [name for name in self.by_image if name not in drawn]
+        opened = set(self.opened)
+        without = [name for name in self.by_image if name not in opened]
         if not without:
             return ""
         problem = self.by_image[without[0]]["methods"][0]["problem"]
@@ -88,7 +95,8 @@ class Panels:
             return kept
 
         every = [
-            for_script(panel) | {"methods": [*map(for_script, panel["methods"])]} for panel in self.by_image.values()
+            for_script(panel) | {"methods": [*map(for_script, panel["methods"])]}
+            for panel in (self.by_image[name] for name in self.opened)
         ]
         return every, shared
 
@@ -210,6 +218,9 @@ def _cuts(result: Result, matched: int) -> tuple[tuple[float, ...], int]:
             even = np.searchsorted(scores, np.linspace(scores[0], scores[-1], MOST_CUTS - 1))
             scores = np.union1d(scores[even], best if np.isfinite(best) else scores[:1])
         return tuple(scores.tolist()), _nearest(scores, best)
+    own = pictured(result).thresholds_of(result.table)
+    if own is not None:
+        return _around(*own, matched)
     threshold = best_threshold(result.metrics)
     best = math.nan if threshold is None else float(result.summary[threshold.key])
     if result.drawn is None:
@@ -217,9 +228,15 @@ def _cuts(result: Result, matched: int) -> tuple[tuple[float, ...], int]:
     if math.isnan(best):  # the headline has no threshold, but the curve has a best point
         cuts, heights = result.drawn.against_threshold()
         best = float(cuts[heights.argmax()]) if cuts.size else best
-    every = result.drawn.columns["threshold"]
-    middle, step = _nearest(every, best), max(1, every.size // (2 * matched))
-    around = middle + step * (np.arange(matched) - matched // 2)
+    return _around(result.drawn.columns["threshold"], best, matched)
+
+
+def _around(every: FloatArray, best: float, most: int) -> tuple[tuple[float, ...], int]:
+    """Return some thresholds on both sides of the best one, and its index."""
+    if not every.size:
+        return (best,), 0
+    middle, step = _nearest(every, best), max(1, every.size // (2 * most))
+    around = middle + step * (np.arange(most) - most // 2)
     shown = np.unique(np.clip(around, 0, every.size - 1))
     return tuple(every[shown].tolist()), int(np.searchsorted(shown, middle))
 

@@ -171,7 +171,7 @@ def _show_truth(pictures: Pictures, method: MethodOnImage, task: Task, panel: di
     levels = pictures.truth.ravel()[picked(pictures.truth_ranks, side)]
     image = Image.fromarray(levels, "P" if pictures.reached is not None or pictures.classes is not None else "L")
     if pictures.classes is not None:
-        image.putpalette(class_palette(pictured(method.result).classes_drawn).tobytes())
+        image.putpalette(class_palette(pictured(method.result).classes_drawn)[:256].tobytes())
     elif pictures.reached is not None:
         image.putpalette(MASK_PALETTE.tobytes())
     height, width = pictures.truth.shape
@@ -231,6 +231,8 @@ def _packed(pictures: Pictures, side: int, longest: int) -> dict[str, Any]:
         "states": [png(states.ravel()[picked(_RANKS[states], side)]) for states in pictures.states],
         "metrics": {name: _rounded(values) for name, values in pictures.metrics.items()},
     }
+    if pictures.words:
+        packed["words"] = list(pictures.words)
     if pictures.outlines:
         packed["outlines"] = [png(edges.ravel()[picked(edges, side)]) for edges in pictures.outlines]
     if pictures.classes is not None:

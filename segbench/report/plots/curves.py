@@ -303,9 +303,10 @@ def _draw_reliability(results: Sequence[Result], *, ax: Axes) -> Axes:
 
 def _counts(result: Result) -> ScoreCounts:
     """Return the pooled counts of a result; raise where they have no reliability."""
-    if result.rules.capability(Pooling) is None:
-        raise no_plot([result], "reliability, which is that of soft maps")
-    counts = cast("ScoreCounts", result.pooled)
+    confidences = result.table.confidences
+    if confidences is None and result.rules.capability(Pooling) is None:
+        raise no_plot([result], "reliability, which is that of soft maps and of scored objects")
+    counts = confidences or cast("ScoreCounts", result.pooled)
     reason = TWO_VALUED if are_masks(counts) else why_uncalibrated(counts)
     if not counts.scores.size:
         reason = Message("no-pixels", "no pixels")

@@ -159,6 +159,9 @@ def methods_in(
     known = next((result.drawn for result in taken if result.drawn is not None), None)
     if known is None or space not in known.spaces:
         raise no_plot(taken, plot_name)
+    if space == "pr" and known.ranked_by:
+        metric = next(metric for metric in taken[0].metrics if metric.key == known.ranked_by)
+        key, title = metric.key, metric.name
     return methods_of(taken, key=key, title=title)
 
 

@@ -23,6 +23,7 @@ from segbench import (
     export_overlays,
     load_results,
     plot_classes,
+    plot_images,
     process_pool,
 )
 from segbench.core.messages import Setting
@@ -234,7 +235,10 @@ def test_overlays_of_panoptic_maps_are_drawn_from_the_files(folders, tmp_path):
     evaluate(truth, predicted, Objects(kind="panoptic"), results=tmp_path / "r.segbench")
     export_overlays(load_results(tmp_path / "r.segbench"), tmp_path / "out")
     states = np.asarray(Image.open(tmp_path / "out/predicted/one.png"))
-    assert states.tolist() == [[0, 0, 1, 4, 1, 1], [0, 0, 1, 4, 1, 1]]  # outlines of matched segments, and void
+    assert states.tolist() == [
+        [0, 0, 1, 8, 1, 1],
+        [0, 0, 1, 8, 1, 1],
+    ]  # matched outlines, hatched void
 
 
 def test_classes_are_drawn_by_their_quality(folders):
@@ -481,3 +485,10 @@ def test_the_problems_of_both_jsons_are_one_list(segbench, folders, tmp_path):
     hidden = [int(line.split()[1]) for line in answer.err.splitlines() if line.startswith("  and ")]
     assert len(lines) + sum(hidden) == finding["count"] == finding["values"]["reason"]["values"]["count"] == 12
     assert answer.err.count("->") == 1
+
+
+def test_a_class_is_drawn_and_not_taken_apart_again():
+    maps = lettered("rraabb", **LETTERS), lettered("rraaac", **LETTERS)
+    car = evaluate({"x": maps, "y": maps}, protocol=Objects(**CLASSES)).parts("class")["car"]
+    assert car.axes == ()
+    assert plot_images(car).get_title() == ""

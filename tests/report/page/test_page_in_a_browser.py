@@ -96,6 +96,35 @@ def reader(opened):
 
 
 class TestPage:
+    def test_the_gallery_is_saved_as_it_is_shown(self, reader):
+        reader.run(
+            """window.saved = null;
+            window.linked = [URL.createObjectURL, HTMLAnchorElement.prototype.click];
+            const keep = async (file) => { saved = await createImageBitmap(file); };
+            URL.createObjectURL = (file) => { keep(file); return ''; };
+            HTMLAnchorElement.prototype.click = function () { window.savedAs = this.download; };
+            document.querySelector('.save').click();"""
+        )
+        reader.until("return saved !== null")
+        wide, high, pixels = reader.run(
+            """[URL.createObjectURL, HTMLAnchorElement.prototype.click] = linked;
+            const context = new OffscreenCanvas(saved.width, saved.height).getContext('2d',
+                { willReadFrequently: true });
+            context.drawImage(saved, 0, 0);
+            const rows = all('.gallery tbody tr');
+            const row = rows.findIndex((one) => find('.name', one).textContent === 'im05');
+            const cell = Math.round((360 * 20) / 31);
+            const middle = 36 + row * (cell + 6) + cell / 2;
+            return [saved.width, saved.height, [0, 1, 2].map((column) =>
+                [...context.getImageData(180 + column * 366 + 100, middle, 1, 1).data].slice(0, 3))];"""
+        )
+        assert reader.run("return savedAs") == "pixels-pictures.png"
+        rows = reader.run("return all('.gallery tbody tr').length")
+        assert (wide, high) == (180 + 4 * 366, 4 * 18 + 6 + rows * (round(360 * 20 / 31) + 6))
+        assert pixels[0] == [99, 99, 99]  # the photograph as it is
+        assert pixels[1] in ([0, 0, 0], [255, 255, 255])  # ground truth
+        assert pixels[2] != pixels[1]
+
     def test_nothing_is_asked_of_the_network(self, reader):
         loaded = reader.run("return performance.getEntriesByType('resource').map((entry) => entry.name)")
         assert [name for name in loaded if not name.startswith(("data:", "blob:"))] == []
