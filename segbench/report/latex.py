@@ -156,7 +156,7 @@ def _main_table(parts: Mapping[str, ResultSet], results: Sequence[Result], setti
 
 
 def _main_keys(shown: Sequence[Metric], first: Sequence[str]) -> list[str]:
-    """Return the keys of up to six metrics: the `first`, the one that ranks, those compared, then those always shown."""
+    """Return the keys of up to six metrics: the `first`, the one that ranks, compared ones, those always shown."""
     scores = [metric for metric in columns(shown) if metric.kind == "score"] or list(shown)
     wanted = [metric for metric in scores if metric.key in first or metric.headline]
     wanted += [metric for metric in scores if metric.compared]
