@@ -127,7 +127,7 @@ def latex_tables(results: Sequence[Result], settings: TableSettings, *, marked: 
 def _main_table(parts: Mapping[str, ResultSet], results: Sequence[Result], settings: TableSettings) -> TextTable:
     """Return a table of four to six main metrics, as many as fit a narrow column; a note lists the others."""
     shown = next(iter(parts.values())).table.columns
-    keys = _main_keys(shown)
+    keys = _main_keys(shown, settings.first)
     rows = {id(result) for part in parts.values() for result in part.results}
     members = [k for k, result in enumerate(results) if id(result) in rows]
     of_table = replace(
@@ -155,10 +155,11 @@ def _main_table(parts: Mapping[str, ResultSet], results: Sequence[Result], setti
     return replace(table, notes=(Note(further), *table.notes))
 
 
-def _main_keys(shown: Sequence[Metric]) -> list[str]:
-    """Return the keys of up to six metrics: the one that ranks, those that are compared, then those always shown."""
+def _main_keys(shown: Sequence[Metric], first: Sequence[str]) -> list[str]:
+    """Return the keys of up to six metrics: the `first`, the one that ranks, compared ones, those always shown."""
     scores = [metric for metric in columns(shown) if metric.kind == "score"] or list(shown)
-    wanted = [metric for metric in scores if metric.headline] + [metric for metric in scores if metric.compared]
+    wanted = [metric for metric in scores if metric.key in first or metric.headline]
+    wanted += [metric for metric in scores if metric.compared]
     if len(wanted) < _FEWEST:
         wanted += sorted(scores, key=lambda metric: metric.priority > 0)[:_FEWEST]
     keys = list(dict.fromkeys(metric.key for metric in wanted))[:_MOST]
