@@ -87,7 +87,7 @@ class CutMasks(InputSettings, DrawnMasks, SoftMaps):
         shown="all but 0",
     )
     predicted_positive: Positive | None = rule_option(
-        "Name the values of predicted masks that belong to them: 255, '>=128' or 1,3; or same, those of --positive.",
+        "Name the values of predicted masks that belong to them: 255, '>=128' or 1,3; same: those of ground truth.",
         shown="all but 0",
         of_predictions=True,
         rare=True,

@@ -8,7 +8,7 @@ import numpy as np
 
 from segbench.core.errors import DataError
 from segbench.core.instances import Instances
-from segbench.core.messages import Message, Note, Setting
+from segbench.core.messages import Message, Note, Setting, protocol_with
 from segbench.core.sample import Maps, OnTop, Reading, Side
 from segbench.loaders.drawn_instances import chosen, drawn, highest_scores, instances_of_map, together
 from segbench.loaders.instance_sources import InstanceSource
@@ -90,6 +90,6 @@ def _refuse_several_classes(instances: Instances, path: Source) -> None:
         problem = Message(
             "several-classes", "has instances of {count} classes, and a soft map is of one", count=classes.size
         )
-        raise DataError(
-            shown(path), problem, "count label maps (segbench labels with --classes), or write each class by itself"
-        )
+        labels = protocol_with("Labels", "segbench labels GT PRED ", Setting("classes", classes.tolist()))
+        fix = Message("fix", "count label maps with {labels}, or write each class by itself", labels=labels)
+        raise DataError(shown(path), problem, fix)

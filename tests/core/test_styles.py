@@ -78,7 +78,7 @@ MISTAKES = {
         "thick-ground-truth",
         [("thin_ground_truth", True), ("label_maps", True)],
     ),
-    "one map": (None, Classes(labels=range(3)), "class-maps", [("pred_pattern", "class_#/*")]),
+    "one map": (None, Classes(labels=range(3)), "class-maps", [("classes", "0-2"), ("pred_pattern", "class_#/*")]),
     "other labels": (None, Labels(classes=3), "outside-classes", [("classes", ...), ("pred_map", ...)]),
     "soft maps": (None, Regions(), "soft-map", []),
 }
@@ -168,6 +168,7 @@ EXCEPTIONS = {
     "inputs/stacks.py": "makes the options of an Either",
     "report/comparisons.py": "prints to the terminal",
     "report/figure/files.py": "says in the files which command wrote them",
+    "report/figure/tiles.py": "says in the file which command wrote it",
     "report/findings.py": "prints to the terminal",
     "report/page/document.py": "variables of CSS",
     "report/tables.py": "several commands of a message, joined",
