@@ -13,6 +13,7 @@ import click
 from segbench.cli.measuring import Belonging, say_units
 from segbench.cli.methods import method_places
 from segbench.cli.options import argument
+from segbench.cli.selection import tell
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Message, Setting, option_of
 from segbench.core.names import MethodRun
@@ -185,10 +186,16 @@ class Data(Belonging):
             return ()
         keys = load_preset(self.preset).columns.get(verb_of(type(protocol)), ())
         unknown = [key for key in keys if key not in {metric.key for metric in protocol.metrics()}]
-        if unknown:
-            problem = Message("unknown-metric", "[columns] holds {unknown}, which this run lacks", unknown=unknown)
-            raise DataError(self.preset, problem, "name keys that --format json prints")
-        return keys
+        if unknown:  # also where options choose another kind of objects
+            tell(
+                Message(
+                    "unknown-column",
+                    "[columns] of {preset} holds {unknown}, which this run lacks: tables leave it out",
+                    preset=self.preset,
+                    unknown=unknown,
+                )
+            )
+        return tuple(key for key in keys if key not in unknown)
 
     def belonging(self, pairings: Collection[Pairing]) -> dict[str, str]:
         """Return the settings that say what images belong to; categories of a data set are groups."""

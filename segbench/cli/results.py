@@ -99,6 +99,13 @@ class Show(Only, ChosenParts, Leveled, Renaming, Rounded):
         "Print mean ± SD or median [quartiles] over images, of metrics that are means over images: sd, quartiles.",
         metavar="FORM",
     )
+    mark: Literal["best", "none"] = option(
+        "In latex, mark the best, the second and what is not significantly different from the best: best, none.",
+        "best",
+        choices=("best", "none"),
+        metavar="MARK",
+        rare=True,
+    )
     sort: str | None = option(
         "With --per-image, list the images that are worst by this metric first: f.", metavar="KEY", rare=True
     )
@@ -199,7 +206,7 @@ class Show(Only, ChosenParts, Leveled, Renaming, Rounded):
         level = self.level
         drawn = [] if level is None else [result.intervals(level=level) for result in loaded]
         more = {"intervals": drawn, "keys": keys, "sets": sets, "sort": sort, "spread": self.spread or ""}
-        print_results(loaded, self.form, rows=lines, **more, **self.rounding)
+        print_results(loaded, self.form, rows=lines, marked=self.mark == "best", **more, **self.rounding)
         if self.form == "csv" or lines not in ("method", "group", "object", "run"):  # which have no notes on runs
             tell(*outdated(loaded))
 
@@ -294,6 +301,15 @@ class Compare(OneFile, ChosenParts, Leveled, Renaming, Rounded):
         from segbench.report.documents import csv_table, latex_table, markdown_table
 
         rounding, form = self.rounding, self.form
+        percent = rounding.pop("percent")
+        if percent and form == "table":
+            raise ArgumentError(
+                Message(
+                    "other-form",
+                    "--percent of a comparison is for markdown and latex; add {form}",
+                    form=Setting("format", "latex"),
+                )
+            )
         if self.every and form != "table":
             hint = "csv and json hold everything" if form in ("csv", "json") else "--metrics KEYS chooses columns"
             raise ArgumentError(
@@ -327,7 +343,7 @@ class Compare(OneFile, ChosenParts, Leveled, Renaming, Rounded):
         else:
             write = markdown_table if form == "markdown" else latex_table
             marked = {"intervals": self.intervals is not None, "underlined": form == "latex"}
-            table = paper_table(report, **marked, **rounding)
+            table = paper_table(report, percent=percent, **marked, **rounding)
             click.echo(write(table), nl=False)
         if report.check is not None:
             code = report.check.exit_code

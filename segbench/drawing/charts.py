@@ -32,7 +32,7 @@ from segbench.drawing.axes import (
     place_legend,
 )
 from segbench.drawing.captions import add_to_caption
-from segbench.drawing.palette import FAINT, GUIDE, HUMAN, ISO_F, ISO_F_TEXT, LineStyle, line_style
+from segbench.drawing.palette import FAINT, GUIDE, HUMAN, ISO_F, ISO_F_TEXT, OTHERS, LineStyle, line_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -254,7 +254,7 @@ def _looks(
         if are_counted:
             label = f"{len(others)} others" if index == others[-1] else ""
             marker = {"zorder": OTHERS_LAYER, "linewidth": guide_width()}
-        looks[index] = LineStyle(FAINT, "-"), label, marker
+        looks[index] = LineStyle(OTHERS if are_counted else FAINT, "-"), label, marker
     if are_counted:
         listed = ", ".join(methods[index][1] for index in competing)
         add_to_caption(ax, f"In colour: the best {COLOURED} of {len(competing)} methods. All, best first: {listed}")

@@ -19,7 +19,7 @@ DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
 _MARKERS = ("s", "^", "D", "v", "P", "X", "*")
 _DASH_NAMES = ("", "dash", "dashdot", "dot-line", "longdash")
 GUIDE = "#7a7a7a"
-FAINT = "#a8a8a8"
+FAINT, OTHERS = "#a8a8a8", "#c8c8c8"
 HUMAN = "#5c5c5c"
 OTHER = "#8a9198"
 """Of methods that are not among the best, where there are many."""

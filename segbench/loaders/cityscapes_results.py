@@ -127,4 +127,4 @@ def _list_images(path: str, files: Entries, truth: NamedFiles | None, sizes: Ima
     return Listing(entries, ())
 
 
-FORMAT = InstanceFormat("Cityscapes' results", _recognises, _list_images)
+FORMAT = InstanceFormat("Cityscapes' results", _recognises, _list_images, with_masks=True)

@@ -20,6 +20,7 @@ from segbench.core.errors import DataError
 from segbench.core.messages import Message, Setting
 from segbench.core.sample import Maps
 from segbench.loaders.decoded import Header
+from segbench.loaders.images import EXTENSIONS, read_header
 from segbench.loaders.listing import Entries, Listing, NamedFiles, files_below, list_place
 from segbench.loaders.source import LocalFile, Source, extension_of, shown
 
@@ -29,7 +30,7 @@ FORMATS: Mapping[str, tuple[str, ...]] = {
 }
 """The modules that read files of each extension."""
 
-_LOOKED_AT = 8
+_LOOKED_AT = 1000
 """Files of a folder of which one has to show its format: others may be empty."""
 _SIZE = re.compile(r"([1-9][0-9]{0,5})x([1-9][0-9]{0,5})")
 
@@ -115,8 +116,6 @@ class ImageSizes:
 
 def size_of(sized_as: Size | Source | None, path: object) -> Size:
     """Return a size, or read it from the header of a file; a `DataError` says how to tell it."""
-    from segbench.loaders.images import read_header
-
     size: Size | None = None
     if isinstance(sized_as, tuple):
         size = sized_as
@@ -151,6 +150,8 @@ class InstanceFormat:
     """List the images at a place by its files, of predictions beside the ground truth's, by sizes they may not tell."""
     whole_set: bool = False
     """Whether a file is of all images, and not of one."""
+    with_masks: bool = False
+    """Whether images beside the files are masks that these name, and not photographs that are called as they are."""
 
 
 def format_of(names: Sequence[str], *, whole_set: bool) -> InstanceFormat | None:
@@ -176,8 +177,11 @@ def list_instances(path: str, truth: NamedFiles | None, sizes: ImageSizes) -> Li
     """List the images of a folder or a file of instances; None where it is none."""
     if os.path.isdir(path):  # noqa: PTH112  as above
         files = files_below(os.path.abspath(path), Counter())  # noqa: PTH100  as above; workers may be elsewhere
-        names = [str(file.source) for file in files if file.extension in FORMATS]
-        known = format_of(names, whole_set=False)
+        listed = [file for file in files if file.extension in FORMATS]
+        known = format_of([str(file.source) for file in listed], whole_set=False)
+        images = {file.stem for file in files if file.extension in EXTENSIONS}
+        if known and images and not known.with_masks and images.isdisjoint(file.stem for file in listed):
+            return None  # a list of numbers beside images is none of objects
     elif extension_of(path) in FORMATS and os.path.isfile(path):  # noqa: PTH113  as above
         file = LocalFile(os.path.abspath(path))  # noqa: PTH100  as above
         files = Entries(lambda _: file)

@@ -234,8 +234,10 @@ def _problems(content: Mapping[str, Any]) -> list[Message]:
         problems.append(_wrong("protocols", content["protocols"], 'names of protocols: ["boundaries"]'))
     layout, options, columns = (content.get(name, {}) for name in ("layout", "options", "columns"))
     if not all(isinstance(table, dict) for table in (layout, options, columns)):
-        tables = "layout, options and columns are tables: [layout], [options], [columns]"
-        return [*problems, Message("no-table", tables)]
+        return [
+            *problems,
+            Message("no-table", "layout, options and columns are tables: [layout], [options], [columns]"),
+        ]
     problems += [
         _wrong(f"[columns] {protocol}", keys, "a list of keys of metrics, for one of the protocols")
         for protocol, keys in columns.items()

@@ -25,6 +25,7 @@ from segbench.core.metric import Metric, Summary, columns, image_columns, optimi
 from segbench.core.names import few_names
 from segbench.core.numbers import DIGITS, many, number
 from segbench.core.settings import options_of
+from segbench.core.text_table import TextTable, side_by_side
 from segbench.inputs.class_names import in_no_mean
 from segbench.loaders.belonging import ALL_IMAGES
 from segbench.protocols.registry import protocols_of, verb_of
@@ -46,7 +47,8 @@ class TableSettings:
     There is one of the `intervals` per result, or none. Metrics are those of some `keys` in this order, or some `first`
     and then all that have a column, with the `spread` of images. The `sets` name the data set of each result, a group
     of columns; without them there is a single one. The worst images come first by the metric `sort`. For readers are
-    `digits`, `zeros` before the point, and the `style` of settings in texts.
+    `digits`, `zeros` before the point, shares in `percent`, whether the best are `marked` in LaTeX, and the `style` of
+    settings in texts.
     """
 
     rows: RowKind = "method"
@@ -58,6 +60,8 @@ class TableSettings:
     spread: SpreadForm = ""
     digits: int = DIGITS
     zeros: bool = False
+    percent: bool = False
+    marked: bool = True
     style: Style = "python"
 
     def chosen(self, values: Mapping[str, Any], *more: str) -> dict[str, Any]:
@@ -141,7 +145,21 @@ def _part(
             spread=settings.spread,
             first=settings.first,
         )
-    return ResultSet(part_results, named, drawn, table)
+    return ResultSet(part_results, named, drawn, replace(table, percent=settings.percent))
+
+
+def table_of_sets(parts: Mapping[str, ResultSet], settings: TableSettings) -> TextTable:
+    """Return the tables of data sets for readers side by side, with signatures as notes."""
+    texts = {
+        name: _signed(part, settings).text(digits=settings.digits, zeros=settings.zeros) for name, part in parts.items()
+    }
+    return side_by_side(texts, "-")
+
+
+def _signed(part: ResultSet, settings: TableSettings) -> MetricTable:
+    """Add the signatures to the notes of a table of methods."""
+    signatures = part.signatures if settings.rows in ("method", "group", "object", "run") else ()
+    return replace(part.table, notes=(*part.table.notes, *signatures))
 
 
 def by_protocol(results: Sequence[Result], *, by_group: bool = False) -> dict[str, list[int]]:

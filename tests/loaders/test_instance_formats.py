@@ -101,6 +101,14 @@ def test_sizes_are_found_where_training_finds_photographs(tmp_path, write):
     assert result.summary["predicted_objects"] == 2
 
 
+def test_numbers_beside_images_are_no_objects(tmp_path, write):
+    """A file of times or of a camera is no annotation of masks beside it."""
+    for side in ("gt", "ours"):
+        write(f"{side}/a.png", np.pad(np.full((4, 4), 255, np.uint8), 3))
+        write(f"{side}/times.txt", "0 0.1 0.2 0.3 0.4 0.5 0.6")
+    assert sb.evaluate(tmp_path / "gt", tmp_path / "ours", "labels").summary["dice"] == 1
+
+
 def test_a_size_that_nothing_tells_is_asked_for(yolo):
     failure = yolo({"a": LEFT}, {"a": f"{LEFT} 0.9"}, sizes=None).failed["a"]
     assert failure.kind == "unknown-size"

@@ -146,24 +146,6 @@ class TestPage:
         printed = reader.driver.execute_cdp_cmd("Page.printToPDF", size)
         assert base64.b64decode(printed["data"]).count(b"/Type /Page\n") in (1, 2)
 
-    def test_printed_nothing_of_twelve_methods_is_cut_at_the_edge_of_the_paper(self, browser, tmp_path):
-        names = [f"a_method_with_a_long_name_{k:02}" for k in range(12)]
-        gt, *predicted = write_methods(tmp_path, dict.fromkeys(names, 2.0), images=3)
-        page = write_page(tmp_path, [evaluate(gt, scores) for scores in predicted], replicates=50)
-        millimetre = 96 / 25.4
-        browser.open(page, width=int(186 * millimetre))  # A4 without its margins
-        browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-        try:
-            assert overflowing(browser.driver) == []
-            shown = browser.run(
-                """return [...document.querySelector('.gallery tbody tr').cells].slice(1)
-                    .filter((cell) => cell.querySelector('svg.swatch')?.checkVisibility())
-                    .map((cell) => cell.querySelector('.printed').innerText)"""
-            )
-            assert sorted(shown) == names
-        finally:
-            browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
-
     def test_it_fits_a_phone(self, browser, page):
         browser.open(page, width=390, height=800)
         left = """const box = document.querySelector('.metrics').parentElement;
@@ -187,7 +169,8 @@ class TestPage:
         compared = write_page(tmp_path, [evaluate(gt, method) for method in methods], most_panels=0)
         for window in (1280, 1000):
             browser.open(compared, width=window)
-            assert browser.run("return document.querySelectorAll('.matrix .better').length") == 6
+            browser.run("document.querySelector('.pairs').open = true")
+            assert browser.run("return document.querySelectorAll('.matrix .differs').length") == 6
             assert browser.run(width) == 0
         browser.open(page)
 
@@ -262,9 +245,74 @@ class TestPage:
         reader.run("document.querySelector('#theme').click()")
 
 
+class TestPrinted:
+    """Pages of many methods and classes on A4, which is as wide as the window."""
+
+    SHOWN = """return [...document.querySelectorAll(arguments[0])].filter((one) => one.checkVisibility())
+        .map((one) => one.textContent.trim())"""
+
+    @pytest.fixture
+    def printed(self, browser):
+        """Open pages as they are printed."""
+
+        def print_page(path):
+            browser.open(path, width=int(186 / 25.4 * 96))  # A4 without its margins
+            browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+            return browser
+
+        yield print_page
+        browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+    @pytest.mark.parametrize("methods", [12, 30])
+    def test_no_method_is_missing_and_nothing_is_cut(self, printed, tmp_path, methods):
+        names = [f"a_method_with_a_long_name_{k:02}" for k in range(methods)]
+        gt, *predicted = write_methods(tmp_path, dict.fromkeys(names, 2.0), images=3)
+        reader = printed(write_page(tmp_path, [evaluate(gt, scores) for scores in predicted], replicates=50))
+        assert overflowing(reader.driver) == []
+        assert sorted(reader.run(self.SHOWN, ".answers tbody th")) == names
+        assert sorted(reader.run(self.SHOWN, "[aria-labelledby$=-methods] tbody th")) == names
+        assert sorted(reader.run(self.SHOWN, ".images .lines tbody th")) == names
+        of_row = "#pixels .gallery tbody tr:first-child td:has(svg.swatch) .printed"
+        assert sorted(reader.run(self.SHOWN, of_row)) == names
+        heights = "return [...document.querySelectorAll('.answers tbody tr')].map((row) => row.offsetHeight)"
+        assert max(reader.run(heights)) <= 26  # a line keeps its height
+
+    @pytest.mark.parametrize("classes", [20, 60])
+    def test_all_classes_fit_the_paper(self, printed, tmp_path, classes):
+        names = [f"class_of_name_{k}" for k in range(classes)]
+        truth = np.arange(24 * 30, dtype=np.uint8).reshape(24, 30) % classes
+        gt = write_folder(tmp_path / "gt", {"a.png": truth, "b.png": truth[::-1]})
+        by = write_folder(tmp_path / "by", {"a.png": np.roll(truth, 1, 0), "b.png": truth[::-1]})
+        result = evaluate(gt, by, Labels(classes=range(classes), names=names))
+        reader = printed(write_page(tmp_path, [result], replicates=50))
+        assert overflowing(reader.driver) == []
+        assert len(reader.run(self.SHOWN, ".by-class tbody td")) == 1 + classes
+        if classes <= 24:
+            assert reader.run(self.SHOWN, ".by-class thead th")[1:] == ["mean", *names]
+        else:
+            told = """return [...document.querySelectorAll('.by-class td')]
+                .map((cell) => getComputedStyle(cell, '::before').content)"""
+            assert reader.run(told) == [f'"{name}"' for name in ("mean", *names)]
+
+
+def test_a_folded_list_unfolds_by_keyboard(browser, tmp_path):
+    from selenium.webdriver.common.keys import Keys
+
+    names = [f"method_{k:02}" for k in range(13)]
+    gt, *predicted = write_methods(tmp_path, dict.fromkeys(names, 2.0), images=3)
+    browser.open(write_page(tmp_path, [evaluate(gt, scores) for scores in predicted], replicates=50, most_panels=0))
+    shown = TestPrinted.SHOWN
+    assert len(browser.run(shown, ".answers tbody th")) == 6
+    browser.run("document.querySelector('.foldable:has(.answers) .unfold').focus()")
+    browser.press(Keys.SPACE)
+    assert sorted(browser.run(shown, ".answers tbody th")) == names
+
+
 class TestAccessibility:
     @pytest.mark.parametrize("scheme", ["light", "dark"])
-    @pytest.mark.parametrize(("width", "panel"), [(1440, False), (768, False), (390, False), (390, True)])
+    @pytest.mark.parametrize(
+        ("width", "panel"), [(2560, False), (1440, False), (768, False), (390, False), (390, True)]
+    )
     def test_axe_finds_nothing_and_no_element_overflows(self, reader, width, scheme, panel):
         prefer(reader.driver, scheme)
         reader.resize(width)
