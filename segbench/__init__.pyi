@@ -51,6 +51,7 @@ from .curves.dominance import Dominance as Dominance
 from .curves.dominance import dominates as dominates
 from .curves.points import BestF as BestF
 from .curves.points import best_f as best_f
+from .drawing.captions import caption_of as caption_of
 from .imaging.thinning import thin as thin
 from .inputs.lines import label_boundaries as label_boundaries
 from .loaders.pairing import Inputs as Inputs

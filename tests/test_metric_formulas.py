@@ -10,6 +10,7 @@ import pytest
 from scipy import ndimage
 from scipy.integrate import trapezoid
 from scipy.optimize import linear_sum_assignment
+from surface_peers import metrics as surface_metrics
 
 import segbench
 from segbench import Anomalies, Boundaries, Centerlines, Contours, Labels, Objects, Pixels, Regions, Saliency, evaluate
@@ -377,6 +378,39 @@ def of_components(seed):
     tp = sum(np.any(k & predicted) for k in true_parts)
     fp = sum(not np.any(p & truth) for p in parts)
     yield "lesion-f1", measured["lesion_f1"], 2 * tp / (2 * tp + len(true_parts) - tp + fp)
+    centres = [np.array([ndimage.center_of_mass(part) for part in parts_of]) for parts_of in (true_parts, parts)]
+    apart = np.linalg.norm(centres[0][:, None] - centres[1], axis=2)
+    found = 0
+    while apart.min(initial=np.inf) < 3:
+        row, column = np.unravel_index(apart.argmin(), apart.shape)
+        apart[row], apart[:, column], found = np.inf, np.inf, found + 1
+    yield "pd-fa", measured["pd"], found / len(true_parts)
+
+
+def of_lesions(seed):
+    rng = np.random.default_rng(seed)
+    smooth = ndimage.gaussian_filter(rng.standard_normal((2, 12, 18, 20)), (0, 1.2, 1.2, 1.2))
+    smooth[1] = smooth[1] / 2 + smooth[0]
+    truth, predicted = smooth > 1.2 * smooth.std()
+    measured = summary([(truth, predicted)], Objects(kind="components", dilate=1, min_size=4, spacing=(2, 1, 1)))
+    joined, number = ndimage.label(dilated(truth), np.ones((3, 3, 3)))
+    components, last = ndimage.label(predicted, np.ones((3, 3, 3)))
+    false, values = set(range(1, last + 1)), []
+    for lesion in (truth & (joined == k) for k in range(1, number + 1)):
+        touching = set(components[dilated(lesion) & predicted].tolist())
+        false -= touching
+        if 2 * lesion.sum() > 4:
+            part = np.isin(components, list(touching))
+            hd95 = surface_metrics(lesion, part, (2, 1, 1), "areas")["hd95"] if touching else 374
+            values.append((2 * np.sum(lesion & part) / (lesion.sum() + part.sum()), hd95))
+    dice, hd95 = np.mean([*values, *[(0, 374)] * len(false)], axis=0)
+    yield "lesion-dice", measured["lesion_dice"], dice
+    yield "lesion-dice", measured["lesion_hd95"], hd95
+
+
+def dilated(mask):
+    """Dilate once by the neighbours of a voxel at faces and edges."""
+    return ndimage.binary_dilation(mask, ndimage.generate_binary_structure(3, 2))
 
 
 # Saliency
@@ -579,9 +613,62 @@ def of_boundaries(seed):
     yield "crispness", crisp, np.mean(shares)
 
 
+def of_scored(seed):
+    rng = np.random.default_rng(seed)
+    images = [scored_image(rng) for _ in range(4)]
+    measured = summary(images, Objects(kind="scored"))
+    at = np.linspace(0.5, 0.95, 10)
+    coco, exact, found = [], [], []
+    for label, iou in itertools.product((1, 2), at):
+        matched = [matched_detections(*image, label, iou) for image in images]
+        scores, is_true = np.array([pair for of_image in matched for pair in of_image]).T
+        objects = sum(np.sum(np.array(truth["labels"]) == label) for truth, _ in images)
+        tp, fp = np.cumsum([is_true[np.argsort(-scores)], ~is_true[np.argsort(-scores)].astype(bool)], axis=1)
+        recall, precision = tp / objects, tp / (tp + fp)
+        coco.append(np.mean([precision[recall >= r].max(initial=0) for r in np.linspace(0, 1, 101)]))
+        # From k to k + 1 true ones FP stays as it is: the integral of x / (x + FP).
+        false = [fp[tp == k].max(initial=0) for k in range(int(tp[-1]))]
+        areas = [1 - (c * math.log((k + 1 + c) / (k + c)) if c else 0) for k, c in enumerate(false)]
+        exact.append(sum(areas) / objects)
+        found.append(is_true.sum() / objects)
+    yield "coco-ap", measured["coco_ap"], np.mean(coco)
+    yield "coco-ap", measured["coco_ap_50"], np.mean(coco[::10])
+    yield "exact-ap", measured["ap_exact"], np.mean(exact)
+    yield "coco-ar", measured["coco_ar_100"], np.mean(found)
+
+
+def scored_image(rng):
+    """Return the squares of two classes, each in a cell of its own, and detections of some of them and of none."""
+    shape, cells = (64, 64), [(row, column) for row in range(4) for column in range(4)]
+    squares = [np.s_[16 * row : 16 * row + 9, 16 * column : 16 * column + 9] for row, column in cells]
+    shifted = [
+        np.s_[s[0].start + d : s[0].stop + d, s[1]] for s, d in zip(squares, rng.integers(0, 4, 16), strict=True)
+    ]
+    labels = rng.integers(1, 3, 16)
+    drawn = [np.zeros((16, *shape), bool) for _ in range(2)]
+    for k in range(16):
+        drawn[0][k][squares[k]] = drawn[1][k][shifted[k]] = True
+    truth = {"masks": drawn[0][:12], "labels": labels[:12]}
+    return truth, {"masks": drawn[1][4:], "labels": labels[4:], "scores": rng.permutation(12) / 12 + rng.random()}
+
+
+def matched_detections(truth, predicted, label, iou):
+    """Return the score of each detection of a class, and whether it is matched."""
+    objects = [mask for mask, other in zip(truth["masks"], truth["labels"], strict=True) if other == label]
+    detections = zip(predicted["scores"], predicted["masks"], predicted["labels"], strict=True)
+    for score, mask, other in sorted(detections, key=lambda detection: -detection[0]):
+        if other == label:
+            overlaps = [np.sum(mask & true) / np.sum(mask | true) for true in objects]
+            best = int(np.argmax(overlaps)) if objects else -1
+            is_true = best >= 0 and overlaps[best] >= iou
+            if is_true:
+                objects.pop(best)
+            yield score, is_true
+
+
 ALL = (
     of_pixels, of_equal_bins, of_labels, of_masks, of_regions, of_contours, of_sequences, of_centerlines, of_objects,
-    of_components, of_saliency, of_anomalies, of_boundaries,
+    of_components, of_lesions, of_saliency, of_anomalies, of_boundaries, of_scored,
 )  # fmt: skip
 
 

@@ -45,6 +45,7 @@ def settings(tmp_path):
         *(segbench.Objects(kind=kind, iou=(0.5,)) for kind in ("instances", "panoptic")),
         segbench.Objects(kind="components"),
         segbench.ScoredObjects(),
+        segbench.Objects(kind="components", dilate=3, min_size=50),
         segbench.Anomalies(),
         segbench.Anomalies(defects=defects),
     )

@@ -3,7 +3,9 @@
     python scripts/checks/check_columns.py [--sets 200]
 
 Draws sets of expressions with and without targets (metrics of referring segmentation, in fractions), and of roads that
-are shifted, lost or added (correctness, completeness and quality, by distance transforms). Tests check some of them.
+are shifted, lost or added (correctness, completeness and quality, by distance transforms), and soft maps of polyps
+(means and maxima over thresholds, in fractions), small targets (centroids in fractions), and label
+maps with bands along borders (a distance transform for each class). Tests check some of them.
 """
 
 from __future__ import annotations
@@ -16,13 +18,17 @@ from pathlib import Path
 
 import numpy as np
 
-from segbench import Contours, count
+from segbench import Contours, Labels, count
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "protocols" / "labels"))
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "protocols" / "contours"))
+sys.path.extend(
+    str(Path(__file__).resolve().parents[2] / "tests" / name)
+    for name in (".", "protocols/labels", "protocols/contours", "protocols/saliency", "protocols/objects")
+)
+import test_bands
 import test_buffer
+import test_polyps
 import test_referring
+import test_targets
 
 LARGEST = 1e-12
 Pair = tuple[float, float]
@@ -51,9 +57,38 @@ def of_roads(rng: np.random.Generator) -> Iterator[Pair]:
         yield summary[key.replace("@2", f"@{tolerance:g}")], expected
 
 
+def of_polyps(rng: np.random.Generator) -> Iterator[Pair]:
+    """Compare means and maxima over thresholds of a random set."""
+    images = test_polyps.drawn_images(rng)
+    summary = test_polyps.summary(images)
+    for key, expected in test_polyps.peer(images).items():
+        yield summary[key], expected
+
+
+def of_targets(rng: np.random.Generator) -> Iterator[Pair]:
+    """Compare Pd and Fa of a random set."""
+    pairs = test_targets.drawn_pairs(rng)
+    summary = test_targets.summary(pairs)
+    for key, expected in test_targets.peer(pairs).items():
+        yield summary[key], expected
+
+
+def of_bands(rng: np.random.Generator) -> Iterator[Pair]:
+    """Compare mIoU and every count of a random label map without a band along borders, and of the band alone."""
+    truth, predicted, classes, field, radius = test_bands.drawn_maps(rng)
+    for setting in ("void_band", "only_band"):
+        counts = count(truth, predicted, Labels(classes=classes, **{setting: radius}), field)
+        expected = test_bands.peer(truth, predicted, classes, field=field, **{setting: radius})
+        yield counts.metrics()["miou"], test_bands.miou(expected)
+        yield from zip(counts.matrix[:, :classes].ravel().tolist(), expected.ravel().tolist(), strict=True)
+
+
 CHECKS: dict[str, Callable[[np.random.Generator], Iterator[Pair]]] = {
     "referring segmentation": of_expressions,
     "roads": of_roads,
+    "polyps": of_polyps,
+    "small targets": of_targets,
+    "bands": of_bands,
 }
 
 

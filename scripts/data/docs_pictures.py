@@ -333,11 +333,32 @@ def centerlines() -> Figure:
     return figure
 
 
+@cache
+def checkpoints() -> list[Result]:
+    """Count a method of the demo at several strengths of smoothing, as if they were checkpoints of a training."""
+    folder = DEMO / "objects"
+    truths = {path.stem: iio.imread(path) > 0 for path in sorted((folder / "ground_truth").glob("*.png"))}
+    soft = {name: iio.imread(folder / "predictions" / "random_walker" / f"{name}.png") / 255 for name in truths}
+    noise = np.random.default_rng(0)
+    named = {}
+    for epoch in (5, 10, 20, 40, 80):
+        noisy = {
+            name: np.clip(scores + noise.normal(0, 3 / epoch, scores.shape), 0, 1) for name, scores in soft.items()
+        }
+        named[f"epoch_{epoch}"] = {name: (truths[name], np.round(noisy[name], 3)) for name in truths}
+    return [segbench.evaluate(pairs, method=method) for method, pairs in named.items()]
+
+
 GALLERY: dict[str, Callable[[], Sequence[Result]]] = {
     "pr": edges,
     "roc": lambda: objects(*METHODS),
     "f": edges,
     "images": edges,
+    "box": edges,
+    "scatter": lambda: edges()[:2],
+    "intervals": lambda: objects(*METHODS),
+    "checkpoints": checkpoints,
+    "critical_difference": contours,
     "comparison": lambda: edges()[:-1],
     "e": lambda: [
         segbench.evaluate(DEMO / "objects" / "ground_truth", DEMO / "objects" / "predictions" / method, "saliency")

@@ -13,7 +13,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 import segbench
+from segbench.core.sample import Sample
 from segbench.drawing.palette import COLOURS, FALSE_POSITIVE, MATCHED, class_colours
+from segbench.protocols.states import State
 
 ROOT = Path(__file__).resolve().parents[2]
 OBJECTS = ROOT / "datasets" / "demo" / "objects"
@@ -33,6 +35,30 @@ def row(count: int, height: float, width: float = 9) -> tuple[Figure, list[Axes]
 def text_colour() -> str:
     """Return the colour of texts, which a dark page changes."""
     return str(mpl.rcParams["text.color"])
+
+
+def void_band() -> Figure:
+    """Draw a label map, what is left of it without a band along its borders, and the band alone."""
+    rows, columns = np.mgrid[:90, :120]
+    labels = (rows > 30 + columns // 4).astype(np.uint8)
+    labels[(rows - 30) ** 2 + (columns - 80) ** 2 < 320] = 2
+    figure, axes = row(3, 2.5)
+    white = np.array(mpl.colors.to_rgb(mpl.rcParams["figure.facecolor"]))
+    colours = class_colours(3)
+    bands: tuple[dict[str, float], ...] = ({}, {"void_band": 4}, {"only_band": 4})
+    for ax, setting in zip(axes, bands, strict=True):
+        picture = np.array([mpl.colors.to_rgb(colour) for colour in colours])[labels]
+        picture[_left_out(segbench.Labels(classes=3, **setting), labels)] = white
+        ax.imshow(picture, interpolation="nearest")
+        ax.set_title(" ".join(f"--{name.replace('_', '-')} {width}" for name, width in setting.items()) or "all pixels")
+    return figure
+
+
+def _left_out(protocol: segbench.Labels, labels: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Return which pixels a protocol leaves out."""
+    states = protocol.states(Sample("", (labels,), (labels,), None), 0.5)
+    ignored: NDArray[np.bool_] = states == State.IGNORED
+    return ignored
 
 
 def annotators() -> Figure:
@@ -236,4 +262,5 @@ DRAWINGS = {
     "segmentations": segmentations,
     "interruption": interruption,
     "scaling": scaling,
+    "void-band": void_band,
 }

@@ -532,6 +532,52 @@ def components() -> Figure:
     return figure
 
 
+def lesions() -> Figure:
+    """Draw a slice with a lesion of two parts, a missed one, one that is left out and a false component."""
+    figure, (ax,) = row(1, 8, 3.2)
+    found, missed, small, false = 5.5, 15.5, 22.5, 30.5
+    for x, y, width, height, colour in (
+        (2, 3, 4, 4, MATCHED), (8, 3, 2, 4, MATCHED), (14, 4, 3, 3, MISS), (21, 4, 2, 2, GUIDE),
+    ):  # fmt: skip
+        ax.add_patch(Rectangle((x, y), width, height, facecolor=colour, alpha=0.6))
+        around = {"fill": False, "edgecolor": GUIDE, "linestyle": ":"}
+        ax.add_patch(Rectangle((x - 1, y - 1), width + 2, height + 2, **around))
+    for x, y, width, height, colour in (
+        (3, 3, 6, 4, MATCHED), (23, 5, 2, 2, GUIDE), (29, 4, 3, 3, FALSE_POSITIVE)
+    ):  # fmt: skip
+        ax.add_patch(Rectangle((x, y), width, height, fill=False, edgecolor=colour, linewidth=2.5))
+    for x, title, words in (
+        (found, "one lesion", "Dice 2 · 16 / (24 + 24)\nHD95 1"), (missed, "missed", "Dice 0\nHD95 374"),
+        (small, "left out", "4 voxels"), (false, "false", "Dice 0\nHD95 374"),
+    ):  # fmt: skip
+        ax.text(x, 1.2, title, **MIDDLE, fontweight="bold")
+        ax.text(x, 8.3, words, ha="center", va="top", fontsize=9)
+    ax.text(18, 11.3, "lesion Dice (2/3 + 0 + 0) / 3 = .22, HD95 (1 + 374 + 374) / 3 = 249.67", **MIDDLE)
+    words = "filled: ground truth, with its dilation dotted; outlined: prediction"
+    ax.text(18, 12.7, words, **MIDDLE, fontsize=9)
+    ax.set(xlim=(0, 34), ylim=(13.2, 0.4))
+    blank(ax)
+    return figure
+
+
+def targets() -> Figure:
+    """Draw small targets with the circle within which a predicted centroid has to lie: found, missed and false."""
+    figure, (ax,) = row(1, 6.4, 2.6)
+    for x in (4, 13):
+        ax.add_patch(Rectangle((x - 1, 2), 2, 2, facecolor=MATCHED if x == 4 else MISS, alpha=0.5))
+        ax.add_patch(Circle((x, 3), 3, fill=False, linestyle=":", edgecolor=GUIDE))
+    for x, colour in ((5.5, MATCHED), (17, FALSE_POSITIVE), (22, FALSE_POSITIVE)):
+        ax.add_patch(Rectangle((x - 1, 2), 2, 2, fill=False, edgecolor=colour, linewidth=2.5))
+    ax.plot([4, 13], [3, 3], "+", color=text_colour())
+    ax.plot([5.5, 17, 22], [3, 3, 3], "x", color=text_colour())
+    for x, words in ((4.7, "found"), (13, "missed"), (17.2, "false"), (22, "false")):
+        ax.text(x, 6.6, words, **MIDDLE, fontweight="bold")
+    ax.text(12.5, -0.8, "filled: ground truth, +; outlined: prediction, x", **MIDDLE, fontsize=9)
+    ax.set(xlim=(0.5, 24), ylim=(-1.4, 7.2))
+    blank(ax)
+    return figure
+
+
 def pro() -> Figure:
     """Draw the PRO curve of the demo's objects, and its area up to 30 %."""
     folder = DEMO / "objects"
@@ -605,6 +651,8 @@ PICTURES: dict[str, Drawing] = {
     "object-matching": object_matching,
     "aji": aji,
     "components": components,
+    "lesions": lesions,
+    "targets": targets,
     "pro": pro,
     "pimo": pimo,
     "spro": spro,

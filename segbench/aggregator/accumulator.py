@@ -155,7 +155,7 @@ class Accumulator:
             raise ArgumentError(protocol.inputs.why_not_arrays)
         check_choice(repeated, "repeated", get_args(Repeated))
         check_choice(count_on, "count_on", get_args(CountOn))
-        if repeated == "add" and not protocol.counts.of_tiles:
+        if repeated == "add" and not protocol.adds_tiles:
             raise ArgumentError(
                 Message(
                     "no-tiles",
@@ -216,11 +216,11 @@ class Accumulator:
             support in the host's memory; with or without gradient, contiguous or not. Numbers are read as in files:
             uint8 and uint16 scores are levels, wider integers are divided by their type's maximum, floats are
             scores as they are (float16 and bfloat16 are widened, which changes none).
-            Of `Pixels` any shape, the same for both, and one ground truth per image; of three axes or more it is a
-            volume, with a note. Of `Labels` and `Classes` label maps (B, H, W) beside scores (B, C, H, W) of the
-            classes, or of `Labels` beside predicted label maps (B, H, W); without B for a single image. Of other
-            protocols each image (H, W) or (1, H, W), and of `Contours`, `Objects` and `Centerlines` also
-            volumes (D, H, W); of `Boundaries` and `Regions` `labels` may be a list of such where there are several
+            Of `Pixels` any shape, the same for both, and one ground truth per image. Of `Labels` and `Classes` label
+            maps (B, H, W) beside scores (B, C, H, W) of the classes, or of `Labels` beside predicted label maps
+            (B, H, W); without B for a single image. Of other protocols each image (H, W) or (1, H, W). Each image may
+            also be a volume (D, H, W), but for `Boundaries`, `Regions` and `Saliency`; unless settings say so, a note
+            does. Of `Boundaries` and `Regions` `labels` may be a list of images where there are several
             annotators, or an array (B, annotators, H, W), without B for a single image. Pixels that a NumPy array masks
             are counted as ignored, as those outside `valid` are; labels of several annotators may mask none.
         valid : array or tensor of bool, the shape of `labels`, optional
@@ -256,6 +256,7 @@ class Accumulator:
             )
         listed = None if names is None else list(names)
         reads = self.protocol.reads
+        expected = self.protocol.expects_volumes
         batch = self._batch((labels, scores, valid), named=name is not None, names=listed)
         notes = dict.fromkeys(batch.notes if reads.levels else ())
         named: list[tuple[str, _HeldImage]] = []
@@ -276,7 +277,7 @@ class Accumulator:
             notes |= dict.fromkeys(note.of_set for note in unnamed[0].notes)
         for image, part in images:
             counted = self._count(part, f" of {image!r}", image)
-            on_axes = part.note_on_axes if reads.pixelwise else ()
+            on_axes = part.note_on_axes if reads.pixelwise or (part.volumes and not expected) else ()
             notes |= dict.fromkeys(note.of_set for note in (*counted.notes, *on_axes))
             named.append((image, _HeldImage(content_of(part), {counted.facts: encode(counted.counts)})))
         self._add(named, unnamed, notes)
@@ -559,7 +560,7 @@ class Accumulator:
                     "{image!r} was counted before; call reset() before the next epoch, or say in Accumulator what a "
                     "repeated name means: {tiles}{once} for a sampler that repeats images",
                     image=name,
-                    tiles=tiles if self.protocol.counts.of_tiles else "",
+                    tiles=tiles if self.protocol.adds_tiles else "",
                     once=Setting("repeated", "once"),
                 )
             )
@@ -673,6 +674,23 @@ def _number_of(images: Any) -> int:  # noqa: ANN401  as above
     return 0
 
 
+def _refuse_batch(labels: Any, protocol: Protocol, image: object) -> None:  # noqa: ANN401  whatever holds numbers
+    """Refuse an image without a name that may be a batch, unless settings say that it is a volume."""
+    shape = tuple(getattr(labels, "shape", ()))
+    of_any_shape = protocol.reads.pixelwise and len(squeezed(shape)) > 2
+    if not protocol.expects_volumes and (of_any_shape or are_volumes(protocol, labels, one_image=True)):
+        raise ArgumentError(
+            Message(
+                "perhaps-batch",
+                "image {image} has shape ({shape}), which may be a batch or a volume; {batches}; "
+                "give volumes by their names, {{name: (labels, scores)}}",
+                image=str(image),
+                shape=shape,
+                batches=BATCH_HINT,
+            )
+        )
+
+
 def evaluate_arrays(
     images: Arrays,
     protocol: Protocol,
@@ -683,6 +701,7 @@ def evaluate_arrays(
 ) -> Result:
     """Count images given as arrays, see `segbench.evaluate`."""
     data_set = images
+    is_loader = getattr(data_set, "batch_sampler", None) is not None  # whose batches are taken apart
     if not isinstance(images, Iterable):
         if not (hasattr(images, "__len__") and hasattr(images, "__getitem__")):
             raise ArgumentError(
@@ -694,8 +713,9 @@ def evaluate_arrays(
                 )
             )
         images = map(images.__getitem__, range(len(images)))
-    elif getattr(images, "batch_sampler", None) is not None:
+    elif is_loader:
         images = _unbatched(images)
+    may_hold_batches = not is_loader and not isinstance(images, Mapping)
     accumulator = Accumulator(protocol, method="arrays" if method is None else method, run=run)
     done = 0
     for name, arrays in images.items() if isinstance(images, Mapping) else enumerate(images):
@@ -709,22 +729,12 @@ def evaluate_arrays(
                     expected=_EXPECTED,
                 )
             )
+        if may_hold_batches:
+            _refuse_batch(arrays[0], protocol, name)
         try:
             accumulator.update(*arrays, name=name)
         except ArgumentError as error:
             raise ArgumentError(f"image {name!r}: " + error.message) from error
-        shape = tuple(getattr(arrays[0], "shape", ()))
-        if protocol.reads.pixelwise and not isinstance(images, Mapping) and len(squeezed(shape)) > 2:
-            raise ArgumentError(
-                Message(
-                    "perhaps-batch",
-                    "image {image} has shape ({shape}), which may be a batch or a volume; {batches}; "
-                    "give volumes by their names, {{name: (labels, scores)}}",
-                    image=str(name),
-                    shape=shape,
-                    batches=BATCH_HINT,
-                )
-            )
         done += 1
         if progress:
             progress(done, _number_of(data_set) or done)

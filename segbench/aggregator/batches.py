@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import IntArray, as_array, split_mask, without_hidden
 from segbench.core.errors import VOLUMES, ArgumentError
+from segbench.core.geometry import how_to_fit
 from segbench.core.levels import note_on_levels
 from segbench.core.messages import Message, Note
 from segbench.core.numbers import verb
@@ -29,6 +30,7 @@ CountOn = Literal["auto", "device", "host"]
 Name = str | SupportsIndex
 _MANY_PIXELS = 2**18  # of an image: to copy fewer from a GPU takes less time than to start its operations
 BATCH_HINT = "give the images of a batch one by one, or in Accumulator.update with names=, one for each"
+_EXPECTED_IMAGE, _EXPECTED_IMAGES = f"(height, width) for one image; {BATCH_HINT}", "(images, height, width)"
 _COMBINED = "choose how they count together: Pixels(annotators='majority'), 'any', 'all' or 'each'"
 _PER_ANNOTATOR = "expected one array of shape (height, width) per annotator"
 DIGEST_BITS = 2**64 - 1
@@ -68,7 +70,7 @@ class Batch:
     @property
     def note_on_axes(self) -> tuple[Note, ...]:
         """The note on an image that may be a batch."""
-        axes = len(squeezed(tuple(self.scores.shape)))
+        axes = 0 if isinstance(self.labels, tuple) else len(squeezed(tuple(self.labels.shape)))
         if axes <= 2:
             return ()
         message = Message(
@@ -100,12 +102,13 @@ class Batch:
 
 
 def are_volumes(protocol: Protocol, labels: Any, *, one_image: bool) -> bool:  # noqa: ANN401  arrays or a list
-    """Return whether labels are a volume, or several along the first axis, for a protocol that measures volumes.
+    """Return whether labels are a volume, or several along the first axis, for a protocol that counts volumes.
 
-    Of a single slice they are one if the settings are for volumes.
+    Of a single slice they are one if the settings are for volumes. Protocols of single pixels take any shape anyway.
     """
     shape = getattr(labels, "shape", None)
-    if shape is None or not protocol.takes_volumes:
+    counts_volumes = protocol.takes_volumes or not (protocol.reads.pixelwise or protocol.reads.without_volumes)
+    if shape is None or not counts_volumes:
         return False
     shape = tuple(shape) if one_image else tuple(shape[1:])
     return len(shape if protocol.of_volumes else squeezed(shape)) == 3
@@ -196,14 +199,14 @@ def as_planes(
     else:
         (labels, unlabelled), (scores, unscored) = split_mask(labels, called.labels), split_mask(scores, called.scores)
         truths = plane(on_host(labels, called.labels), called.labels)
-        if one_image and truths.ndim != 2 and not any_shape:
+        if truths.ndim != (2 if one_image else 3) and not any_shape:
             raise ArgumentError(
                 Message(
                     "other-shape",
-                    "{name_has} shape ({shape}), expected (height, width) for one image; {batches}; or {volumes}",
+                    "{name_has} shape ({shape}), expected {expected}; or {volumes}",
                     name_has=_with_verb(called.labels),
                     shape=truths.shape,
-                    batches=BATCH_HINT,
+                    expected=_EXPECTED_IMAGE if one_image else _EXPECTED_IMAGES,
                     volumes=VOLUMES,
                 )
             )
@@ -275,7 +278,7 @@ def _plane(array: Any, name: str, *, one_image: bool) -> Any:  # noqa: ANN401  a
     axis = 0 if one_image else 1
     shape = tuple(array.shape)
     if len(shape) < axis + 2:
-        expected = f"(height, width) for one image; {BATCH_HINT}" if one_image else "(images, height, width)"
+        expected = _EXPECTED_IMAGE if one_image else _EXPECTED_IMAGES
         raise ArgumentError(
             Message(
                 "other-shape",
@@ -420,7 +423,7 @@ def _advice_on_axis(labels: tuple[int, ...], scores: tuple[int, ...], called: Ca
                     "batch-of-one", "take {taken}, or {other}[None] for a batch of one", taken=taken, other=other
                 )
             return Message("axis-of-one", "take {taken}", taken=taken)
-    return Message("other-pixels", "nothing is resized")
+    return how_to_fit(scores, labels, Message("other-pixels", "nothing is resized"))
 
 
 def _as_tensor(array: Any, name: str, device: Any) -> Any:  # noqa: ANN401  tensors, of PyTorch's types

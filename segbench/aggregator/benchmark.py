@@ -35,7 +35,7 @@ from segbench.core.numbers import verb
 from segbench.core.protocol import Pooling, Protocol, TwoPasses
 from segbench.core.scores import Thresholds
 from segbench.core.settings import as_path
-from segbench.inputs.files import find_files, for_annotations
+from segbench.inputs.files import find_files, for_instances
 from segbench.loaders.belonging import KINDS, UNIT, By, assignments, usual_units
 from segbench.loaders.file_list import Images
 from segbench.loaders.listing import listed_once
@@ -63,6 +63,7 @@ def evaluate(
     pred_pattern: str = "*",
     field_pattern: str = "*",
     negatives: str = "",
+    sizes: str | PathLike[str] | None = None,
     images: Images = None,
     allow_missing: bool = False,
     group_by: By = None,
@@ -89,6 +90,7 @@ def evaluate(
     pred_pattern: str = "*",
     field_pattern: str = "*",
     negatives: str = "",
+    sizes: str | PathLike[str] | None = None,
     images: Images = None,
     allow_missing: bool = False,
     group_by: By = None,
@@ -113,6 +115,7 @@ def evaluate(
     pred_pattern: str = "*",
     field_pattern: str = "*",
     negatives: str = "",
+    sizes: str | PathLike[str] | None = None,
     images: Images = None,
     allow_missing: bool = False,
     group_by: By = None,
@@ -139,7 +142,8 @@ def evaluate(
         Or `ground_truth` alone holds arrays: a mapping of image name to ``(labels, scores)``, or an iterable of such
         pairs, or a data set with ``len()`` and an index, or a PyTorch ``DataLoader`` of one, which get the names
         ``"0"``, ``"1"``, and so on; ``(labels, scores, valid)`` leaves pixels out. Arrays are read as by
-        `Accumulator.update`, but without names none may be a batch or a volume. Of the other arguments only `protocol`,
+        `Accumulator.update`, but without names none may be a batch, or a volume unless settings say that images are
+        volumes, as ``spacing=(3, 0.78, 0.78)`` does. Of the other arguments only `protocol`,
         `group_by`, `unit`, `method`, `run`, `results` and `progress` go with arrays.
     protocol : Protocol or str, optional
         What counts as right, with its settings, or a name for its defaults, such as ``"boundaries"``; by default
@@ -156,6 +160,9 @@ def evaluate(
     negatives : str, optional
         Predictions with a name that fits this shell pattern, as in ``"good/*"``, need no ground truth: all their pixels
         are negative, whatever the settings say about values. Protocols that have nothing to count there refuse it.
+    sizes : path or str, optional
+        A folder of photographs that have the sizes of images, or one size, ``"640x480"``, for files of instances that
+        do not tell them, such as YOLO's.
     images : sequence of str or path, optional
         Restrict the run to some images: names and shell patterns (``["coins", "c*"]``), or a text file with one per
         line (``#`` begins a comment); ``"!moon"`` leaves images out. The others need no partner. The signature says how
@@ -258,6 +265,7 @@ def evaluate(
                 pred_pattern=pred_pattern,
                 field_pattern=field_pattern,
                 negatives=negatives,
+                sizes=sizes,
                 images=images,
                 allow_missing=allow_missing,
                 method=method,
@@ -359,9 +367,8 @@ def evaluate_pairing(
     those that `evaluate` or the command line checked.
     """
     names = pairing.require_complete().names
-    protocol = for_annotations(protocol, [pairing])
-    if protocol.takes_volumes:
-        protocol = for_its_dimensions(protocol, pairing, repairs)
+    protocol = for_instances(protocol, [pairing])
+    protocol = for_its_dimensions(protocol, pairing, repairs)
     run, method = as_run(run), shown(method)
     first_pass = partial(
         evaluate_pairing,

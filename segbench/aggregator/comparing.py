@@ -211,7 +211,11 @@ def compare_results(
     >>> row.estimate_a, row.estimate_b, row.wins, row.losses
     (1.0, 0.8, 2, 0)
     """
-    results = [replace(result, method=result.label, run="") for result in join_runs(results)]
+    # Those that have their name keep what they have computed.
+    results = [
+        result if (result.method, result.run) == (result.label, "") else replace(result, method=result.label, run="")
+        for result in join_runs(results)
+    ]
     if not results:
         raise ArgumentError(Message("too-few-methods", "a comparison needs at least two methods"))
     _refuse_namesakes(results)

@@ -63,8 +63,9 @@ def _measuring_fields(rules: core.Protocol) -> dict[str, Field[Any]]:
 def measured_with(results: Sequence[Measured], settings: Mapping[str, Any]) -> list[Measured]:
     """Measure results with other settings, each with those of its protocol."""
     measurable = [result.measuring_settings for result in results]
-    for name in settings:
-        if not any(name in known for known in measurable):
+    for name, value in settings.items():
+        has_it = (result.rules.has_setting(name, value) for result in results)
+        if not any(name in known for known in measurable) and not any(has_it):
             known = ", ".join(sorted(frozenset().union(*measurable))) or "none"
             raise ArgumentError(
                 Message(

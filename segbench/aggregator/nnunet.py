@@ -117,7 +117,8 @@ def _rules(
         )
         raise DataError(file, problem, Message("fix", "leave out {classes}, or correct it", classes=Setting("classes")))
     kept = {label: name for label, name in names.items() if label in labels}
-    return SummarizedLabels(classes=tuple(kept), names=tuple(kept.values()), void=())
+    background = [label for label in named.background_labels if label in kept]
+    return SummarizedLabels(classes=tuple(kept), names=tuple(kept.values()), void=(), background=background)
 
 
 def _outcome(case: Case, labels: Sequence[ClassLabel], classes: str) -> Outcome:

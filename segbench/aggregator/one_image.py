@@ -132,8 +132,8 @@ def count(
     (0.0, 0.4444)
     """
     rules = as_protocol(protocol)
-    if rules.inputs.why_not_alone:
-        raise ArgumentError(rules.inputs.why_not_alone)
+    if rules.why_not_alone:
+        raise ArgumentError(rules.why_not_alone)
     batch = _as_batch(rules, ground_truth, prediction, valid)
     if batch.volumes:
         rules = rules.for_volumes()
@@ -153,7 +153,7 @@ def _as_batch(protocol: Protocol, ground_truth: Any, prediction: Any, valid: Any
     if not reads.pixelwise and not are_arrays(ground_truth):
         truth = ground_truth if hasattr(ground_truth, "shape") else on_host(ground_truth, _CALLED.labels)
         axes = len(squeezed(tuple(truth.shape)))
-        if are_volumes(protocol, truth, one_image=True):
+        if protocol.takes_volumes and are_volumes(protocol, truth, one_image=True):
             batch = as_planes(truth, prediction, valid, count_on, one_image=True, any_shape=True, called=_CALLED)
             return replace(batch, volumes=True)
         if axes != 2 and protocol.counts.of_tiles and not isinstance(protocol.inputs, ScoredClasses):

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
@@ -43,6 +43,11 @@ class Summaries(ByName[Summary]):
         """Return a table with a row for each and a column per metric; needs pandas, which is not installed with it."""
         return data_frame(list(self.values()), self.noun, list(self))
 
+    def of_keys(self, keys: Collection[str]) -> Callable[[str], Summary]:
+        """Return a function that gives the metrics of an image or unit by its name, at least those of some keys."""
+        del keys
+        return self.__getitem__
+
     def __repr__(self) -> str:
         return f"<metrics of {many(len(self), self.noun)} by name>"
 
@@ -72,6 +77,24 @@ class ImageSummaries(Summaries):
         """
         values = self._columns().get(key)
         return np.array([summary.get(key, math.nan) for summary in self.values()]) if values is None else values
+
+    def of_keys(self, keys: Collection[str]) -> Callable[[str], Summary]:
+        """Return a function that gives the metrics of an image by its name, at least those of some keys.
+
+        Where all of these are scores, and defined, it takes those that were measured of all images at once.
+        """
+        columns = self._columns()
+        if not keys or not columns.keys() >= set(keys):
+            return self.__getitem__
+        rows = np.column_stack([columns[key] for key in keys]).tolist()
+        defined = {
+            name: row for name, row in zip(self, rows, strict=True) if not any(math.isnan(value) for value in row)
+        }
+
+        def summary(name: str) -> Summary:
+            return Summary(dict(zip(keys, defined[name], strict=True))) if name in defined else self[name]
+
+        return summary
 
 
 class UnitSummaries(Summaries):

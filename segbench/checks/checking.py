@@ -18,6 +18,7 @@ from typing import TypeVar, cast
 import numpy as np
 
 from segbench.aggregator.benchmark import evaluate_pairing
+from segbench.aggregator.volumes import for_its_dimensions
 from segbench.checks.copies import copy_findings, duplicate_findings, same_file_findings
 from segbench.checks.findings import Finding, Place, Report, finding, in_order, refused_set, uncounted_findings
 from segbench.checks.names import problem_findings
@@ -31,7 +32,7 @@ from segbench.core.messages import Message, joined
 from segbench.core.names import MethodRun
 from segbench.core.protocol import Protocol
 from segbench.core.settings import as_whole
-from segbench.inputs.files import find_files, for_annotations
+from segbench.inputs.files import find_files, for_instances
 from segbench.inputs.mask_summaries import summarized
 from segbench.inputs.nodata import count_decoded, decode_for, interpret_decoded
 from segbench.inputs.stacks import with_its_classes
@@ -40,6 +41,7 @@ from segbench.loaders.arrays import StackError
 from segbench.loaders.decoded import Header, Role
 from segbench.loaders.file_list import Images
 from segbench.loaders.images import read_header
+from segbench.loaders.instance_sources import InstanceSource
 from segbench.loaders.listing import SampleFiles, listed_once
 from segbench.loaders.pairing import Pairing, find_inputs, method_of
 from segbench.loaders.reading import Repairs, as_repairs, read
@@ -65,6 +67,7 @@ def check(
     pred_pattern: str = "*",
     field_pattern: str = "*",
     negatives: str = "",
+    sizes: str | PathLike[str] | None = None,
     images: Images = None,
     allow_missing: bool = False,
     method: str | None = None,
@@ -77,7 +80,7 @@ def check(
 
     Parameters
     ----------
-    ground_truth, prediction, protocol, pairs, field, gt_pattern, pred_pattern, field_pattern, negatives
+    ground_truth, prediction, protocol, pairs, field, gt_pattern, pred_pattern, field_pattern, negatives, sizes
         Where the files are, how their names pair, and what they are to be counted by, as in `evaluate`.
     images, allow_missing, method, repairs
         Which images of which method, and what is to be done to predictions, as in `evaluate`.
@@ -119,6 +122,7 @@ def check(
             pred_pattern=pred_pattern,
             field_pattern=field_pattern,
             negatives=negatives,
+            sizes=sizes,
             images=images,
             allow_missing=allow_missing,
             method=method,
@@ -140,11 +144,15 @@ def check_methods(
     read_once = cast("Read", cache(read_header))
 
     def read(path: Source, role: Role) -> Header:
+        if isinstance(path, InstanceSource):
+            return path.header()
         # Reading the header of a member of an archive costs as much as reading the member.
         return _UNREAD if quick and not isinstance(path, LocalFile) else read_once(path, role)
 
-    protocol = for_annotations(protocol, pairings.values())
+    protocol = for_instances(protocol, pairings.values())
     as_repairs(repairs, protocol.reads)
+    if not protocol.reads.without_volumes:  # which is a finding
+        protocol = for_its_dimensions(protocol, next(iter(pairings.values())), repairs)
     reports = [
         _Set(pairing, protocol, repairs, survey_headers(pairing.files, read, protocol.reads, repairs)).report(
             method, sample, quick=quick

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from segbench.checks.findings import Finding, Place, finding
 from segbench.checks.seen import Seen, rule
-from segbench.core.messages import Message, as_message
+from segbench.core.messages import Message, Setting, as_message
 from segbench.core.sample import Side
 from segbench.inputs.label_rules import first_of
 
 _FIXES = {
     "empty-instances": "coordinates may be shares of height and width, or of an image of another size",
     "outside-image": "if they are of an image of another size, scale them",
+    "lines-left-out": "draw objects as polygons, rectangles, circles or masks",
     "annotation-zero": "number annotations from 1, so that other tools give the same",
     "no-areas": "add them: COCO's areas are those of polygons before they are drawn",
 }
@@ -60,3 +61,53 @@ def odd_instances(seen: Seen) -> list[Finding]:
         for (message, side), of_side in files_with.items()
         for odd in finding(message, _FIXES[message.kind], of_side, side=side)
     ]
+
+
+_FEWEST = 10
+"""Images, or detections, that say something of a set."""
+
+
+@rule("mostly-crowds", "images-without-annotations", "images-without-detections", "one-score")
+def one_sided_instances(seen: Seen) -> list[Finding]:
+    """Find sets in which most objects are crowds, most images hold nothing, or all scores are the same."""
+    images = [(summary.inputs.files, summary.instances) for summary in seen.readable if summary.instances]
+    if not images:
+        return []
+    findings: list[Finding] = []
+    objects = sum(instances.objects for _, instances in images)
+    crowds = sum(instances.crowds for _, instances in images)
+    if 2 * crowds > objects:
+        message = Message(
+            "mostly-crowds",
+            "{crowds} of {objects:many annotation} are crowds, in which detections are neither right nor wrong",
+            crowds=crowds,
+            objects=objects,
+        )
+        with_crowds = [Place(files["ground truth"]) for files, instances in images if instances.crowds]
+        findings += finding(message, "set iscrowd to 0 for single objects", with_crowds, side="ground truth")
+    empty = [Place(files["ground truth"]) for files, instances in images if not instances.objects]
+    if len(images) >= _FEWEST and 2 * len(empty) > len(images):
+        message = Message(
+            "images-without-annotations",
+            "{images} of {total:many image} inspected {images:verb have} no annotation: all detections there are false",
+            images=len(empty),
+            total=len(images),
+        )
+        fix = Message("fix", "if nobody annotated them, count the others: {images}", images=Setting("images", "LIST"))
+        findings += finding(message, fix, empty, side="ground truth")
+    unseen = [Place(files["prediction"]) for files, seen_in in images if seen_in.objects and not seen_in.detections]
+    if len(images) >= _FEWEST and 2 * len(unseen) > len(images):
+        message = Message(
+            "images-without-detections",
+            "{images} of {total:many image} inspected {images:verb have} objects and no detection",
+            images=len(unseen),
+            total=len(images),
+        )
+        findings += finding(message, "give the detections of all images of this ground truth", unseen)
+    scores = frozenset[float]().union(*(instances.scores for _, instances in images))
+    if len(scores) == 1 and sum(instances.detections for _, instances in images) >= _FEWEST:
+        template = "all detections have the score {score:g}: curves have one point, and AP says little"
+        message = Message("one-score", template, score=next(iter(scores)))
+        detected = [Place(files["prediction"]) for files, instances in images if instances.detections]
+        findings += finding(message, "write the confidence of each detection", detected)
+    return findings

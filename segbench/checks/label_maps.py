@@ -190,7 +190,7 @@ def void_zero(seen: Seen) -> list[Finding]:
 def never_predicted(seen: Seen) -> list[Finding]:
     """Find label 0 as a class that most ground truths hold and no prediction does, right as these are elsewhere."""
     counted, inputs = seen.counted, seen.known_label_inputs
-    labels_in_no_mean = getattr(seen.protocol, "background", ())
+    labels_in_no_mean = getattr(seen.protocol, "background", None) or ()
     labels, names = counted[0].named_classes
     if _are_renumbered(seen) or inputs.masks or inputs.regions or 0 not in labels:
         return []

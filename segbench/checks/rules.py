@@ -39,6 +39,7 @@ OF_VALUES: tuple[Rule, ...] = (
     label_maps.one_sided_labels,
     instances.other_classes,
     instances.odd_instances,
+    instances.one_sided_instances,
     objects.masks_for_objects,
     objects.numbered_backgrounds,
     label_maps.stored_otherwise,

@@ -126,6 +126,7 @@ def _described(context: click.Context) -> str:
         name.replace("_", " "): " or ".join(f"ROOT/{path}" for path in paths) for name, paths in preset.layout.items()
     }
     rows = {"data set": preset.title, "home": preset.home, "cite": preset.cite, "layout": preset.known_from, **paths}
+    rows |= {f"columns of {protocol}": ", ".join(keys) for protocol, keys in preset.columns.items()}
     rows |= {"protocols": ", ".join(preset.protocols), "the same as": " ".join([start, *words]), "note": preset.note}
     return aligned([[name, text] for name, text in rows.items() if text or name != "note"], "<<")
 
@@ -169,6 +170,7 @@ def count(*, data: Data, protocol: Protocol, run: RunOptions) -> None:
         from segbench.aggregator.store import require_results_name
 
         require_results_name(run.output)
+    columns = data.first_columns(protocol)
     level, repairs, tuned = run.level, data.repairs(protocol), run.tuning_results
     click.get_current_context().with_resource(listed_once())
     pairings = data.pairings(protocol)
@@ -190,7 +192,7 @@ def count(*, data: Data, protocol: Protocol, run: RunOptions) -> None:
         )
     shown = joined_if_alike(results)
     intervals = [] if level is None else [result.intervals(level=level) for result in shown]
-    print_run(shown, run.form, per_class=run.per_class, intervals=intervals)
+    print_run(shown, run.form, per_class=run.per_class, intervals=intervals, first=columns)
     unusable = [result for result in results if result.failed or result.summary.empty]
     if run.form != "table" or not sys.stdout.isatty():  # a table in the terminal has the reasons below it
         print_reasons(unusable)

@@ -119,12 +119,12 @@ def count_methods(
     from segbench.aggregator.benchmark import FailedImages, evaluate_pairing
     from segbench.aggregator.saving import ReplacedRun
     from segbench.core.protocol import Companions
-    from segbench.inputs.files import find_files, for_annotations
+    from segbench.inputs.files import find_files, for_instances
     from segbench.loaders.listing import forget_listings
     from segbench.loaders.reading import Repairs
 
     repairs = repairs or Repairs()
-    protocol = for_annotations(protocol, pairings.values())
+    protocol = for_instances(protocol, pairings.values())
     protocol.reads.check_repairs(repairs)
     kinds = _crisp_pair(protocol) if crisp else {"": protocol}
     work = [

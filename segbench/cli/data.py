@@ -13,6 +13,7 @@ import click
 from segbench.cli.measuring import Belonging, say_units
 from segbench.cli.methods import method_places
 from segbench.cli.options import argument
+from segbench.cli.selection import tell
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Message, Setting, option_of
 from segbench.core.names import MethodRun
@@ -123,6 +124,24 @@ class Data(Belonging):
         shown="refuse such scores",
         rare=True,
     )
+    on_top: str | None = option(
+        "Where instances that files list overlap: which of them a map shows.",
+        metavar="first|last|largest|smallest|score",
+        shown="refuse instances that overlap",
+        rare=True,
+    )
+    min_score: float | None = option(
+        "Draw detections of at least this score where files of instances become maps.",
+        metavar="SCORE",
+        shown="all",
+        rare=True,
+    )
+    sizes: str | None = option(
+        "Take the sizes of images from the photographs in this folder, or one for all, where files of instances do not "
+        "tell them: 640x480.",
+        metavar="FOLDER|WxH",
+        rare=True,
+    )
     geometry: str = option(
         "Compare the arrays of volumes alone, whatever positions their headers tell.",
         "header",
@@ -157,6 +176,26 @@ class Data(Belonging):
         paired = [pairing for pairing in pairings.values() if not pairing.problem]
         say_units(assignments(self.belonging([pairing]), pairing.names).get(UNIT) for pairing in paired)
         return pairings
+
+    def first_columns(self, protocol: Protocol) -> tuple[str, ...]:
+        """Return the keys of the metrics that papers print of a data set, in their order; none without a preset."""
+        from segbench.loaders.presets import load_preset
+        from segbench.protocols.registry import verb_of
+
+        if self.preset is None:
+            return ()
+        keys = load_preset(self.preset).columns.get(verb_of(type(protocol)), ())
+        unknown = [key for key in keys if key not in {metric.key for metric in protocol.metrics()}]
+        if unknown:  # also where options choose another kind of objects
+            tell(
+                Message(
+                    "unknown-column",
+                    "[columns] of {preset} holds {unknown}, which this run lacks: tables leave it out",
+                    preset=self.preset,
+                    unknown=unknown,
+                )
+            )
+        return tuple(key for key in keys if key not in unknown)
 
     def belonging(self, pairings: Collection[Pairing]) -> dict[str, str]:
         """Return the settings that say what images belong to; categories of a data set are groups."""
@@ -249,6 +288,7 @@ class Data(Belonging):
             ground_truth=ground_truth or "",
             field=field,
             pairs=self.pairs,
+            sizes=self.sizes,
             images=() if names is None else as_images(names),
             allow_missing=self.allow_missing,
             **patterns,
@@ -320,6 +360,8 @@ class Data(Belonging):
             crop=self.crop,
             scale=self.scale,  # type: ignore[arg-type]
             nodata=self.nodata,  # type: ignore[arg-type]
+            on_top=self.on_top,  # type: ignore[arg-type]
+            min_score=self.min_score,
             geometry=self.geometry,  # type: ignore[arg-type]
             volumes=self.volumes,
         )

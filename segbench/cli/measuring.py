@@ -126,16 +126,23 @@ def say_units(units: Iterable[Assignment | None]) -> None:
 
 
 def _values(results: Sequence[Result], name: str, text: Any, path: Path) -> list[dict[str, Any]]:  # noqa: ANN401  text or True
-    """Return the value of an option for each result, nothing for those that are not measured with it."""
+    """Return the value of an option for each result, nothing for those that are not measured with it, or have it."""
     field = name.removeprefix("no_")
     known = measuring_fields()[field]
-    applies = [field in result.measuring_settings for result in results]
-    if not any(applies):
+    values: list[dict[str, Any]] = [{} for _ in results]
+    applies = False
+    for result, of_result in zip(results, values, strict=True):
+        setting = next((known[kind] for kind in known if issubclass(result.kind, kind)), None)
+        if setting is None or result.published:
+            continue
+        value = _value(setting, text, taken_away=name != field)
+        if field in result.measuring_settings:
+            of_result.update(value)
+        elif not result.rules.has_setting(field, value[field]):
+            continue
+        applies = True
+    if not applies:
         raise ArgumentError(_not_measured(field, text, results, path))
-    values = []
-    for result, is_measured in zip(results, applies, strict=True):
-        setting = known[next(kind for kind in known if issubclass(result.kind, kind))] if is_measured else None
-        values.append({} if setting is None else _value(setting, text, taken_away=name != field))
     return values
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Form: TypeAlias = Literal["table", "json", "csv", "markdown", "latex"]
 ShownForm: TypeAlias = Literal["table", "json", "csv", "markdown", "latex", "nnunet"]
 
+_DIGITS_OF_PERCENT = 1
 _FEW_CLASSES = 20  # rows of classes that a run prints without --per-class
 
 
@@ -45,6 +46,8 @@ class Rounded(Printed):
         "Print 0.7971 instead of .7971 in table, markdown and latex.", False, flag="--leading-zeros", rare=True
     )
 
+    percent: bool = option("Print shares in percent, 85.3, in table, markdown and latex.", False, rare=True)
+
     @property
     def rounding(self) -> dict[str, Any]:
         """How numbers are written, as keywords of tables."""
@@ -56,7 +59,17 @@ class Rounded(Printed):
                     form=self.form,
                 )
             )
-        return {"digits": DIGITS if self.digits is None else self.digits, "zeros": self.zeros}
+        if self.percent and self.form in ("json", "csv", "nnunet"):
+            raise ArgumentError(
+                Message(
+                    "other-form",
+                    "--percent is for table, markdown and latex; {form} keeps shares of 1, so leave it out",
+                    form=self.form,
+                )
+            )
+        usual = _DIGITS_OF_PERCENT if self.percent else DIGITS
+        digits = usual if self.digits is None else self.digits
+        return {"digits": digits, "zeros": self.zeros, "percent": self.percent}
 
 
 def print_results(results: Sequence[Result], form: ShownForm, **listing: Any) -> None:  # noqa: ANN401  as `TableSettings` takes them
@@ -81,8 +94,15 @@ def print_results(results: Sequence[Result], form: ShownForm, **listing: Any) ->
         click.echo("".join(f"{note.written('options')}\n" for note in notes), nl=False, err=True)
 
 
-def print_run(results: Sequence[Result], form: Form, *, per_class: bool, intervals: Sequence[Intervals]) -> None:
-    """Print what a run has just counted: groups, or methods and, below a table, their classes.
+def print_run(
+    results: Sequence[Result],
+    form: Form,
+    *,
+    per_class: bool,
+    intervals: Sequence[Intervals],
+    first: Sequence[str] = (),
+) -> None:
+    """Print what a run has just counted, some metrics `first`: groups, or methods and, below a table, their classes.
 
     Classes are printed with --per-class, or where they are few. Other formats hold either methods or classes.
     """
@@ -95,12 +115,12 @@ def print_run(results: Sequence[Result], form: Form, *, per_class: bool, interva
         rows = "class"
     else:
         rows = "method"
-    print_results(results, form, rows=rows, intervals=intervals)
+    print_results(results, form, rows=rows, intervals=intervals, first=first)
     classes = sum(len(parts_if_any(result, "class")) for result in results)
     if by_group or form != "table":
         return
     if per_class or 0 < classes <= _FEW_CLASSES:
-        print_results(results, form, rows="class", intervals=intervals)
+        print_results(results, form, rows="class", intervals=intervals, first=first)
     elif classes:
         click.echo(
             f"{classes} results of single classes are not shown; to print them: segbench show RESULTS --per-class",

@@ -32,6 +32,7 @@ from segbench.cli.selection import (
     joined_if_alike,
     means_over_groups,
     named_as_in_tables,
+    names_listed,
     on_common,
     outdated,
     parts_of,
@@ -97,6 +98,13 @@ class Show(Only, ChosenParts, Leveled, Renaming, Rounded):
     spread: Literal["sd", "quartiles"] | None = option(
         "Print mean ± SD or median [quartiles] over images, of metrics that are means over images: sd, quartiles.",
         metavar="FORM",
+    )
+    mark: Literal["best", "none"] = option(
+        "In latex, mark the best, the second and what is not significantly different from the best: best, none.",
+        "best",
+        choices=("best", "none"),
+        metavar="MARK",
+        rare=True,
     )
     sort: str | None = option(
         "With --per-image, list the images that are worst by this metric first: f.", metavar="KEY", rare=True
@@ -198,7 +206,7 @@ class Show(Only, ChosenParts, Leveled, Renaming, Rounded):
         level = self.level
         drawn = [] if level is None else [result.intervals(level=level) for result in loaded]
         more = {"intervals": drawn, "keys": keys, "sets": sets, "sort": sort, "spread": self.spread or ""}
-        print_results(loaded, self.form, rows=lines, **more, **self.rounding)
+        print_results(loaded, self.form, rows=lines, marked=self.mark == "best", **more, **self.rounding)
         if self.form == "csv" or lines not in ("method", "group", "object", "run"):  # which have no notes on runs
             tell(*outdated(loaded))
 
@@ -293,6 +301,15 @@ class Compare(OneFile, ChosenParts, Leveled, Renaming, Rounded):
         from segbench.report.documents import csv_table, latex_table, markdown_table
 
         rounding, form = self.rounding, self.form
+        percent = rounding.pop("percent")
+        if percent and form == "table":
+            raise ArgumentError(
+                Message(
+                    "other-form",
+                    "--percent of a comparison is for markdown and latex; add {form}",
+                    form=Setting("format", "latex"),
+                )
+            )
         if self.every and form != "table":
             hint = "csv and json hold everything" if form in ("csv", "json") else "--metrics KEYS chooses columns"
             raise ArgumentError(
@@ -326,7 +343,7 @@ class Compare(OneFile, ChosenParts, Leveled, Renaming, Rounded):
         else:
             write = markdown_table if form == "markdown" else latex_table
             marked = {"intervals": self.intervals is not None, "underlined": form == "latex"}
-            table = paper_table(report, **marked, **rounding)
+            table = paper_table(report, percent=percent, **marked, **rounding)
             click.echo(write(table), nl=False)
         if report.check is not None:
             code = report.check.exit_code
@@ -605,6 +622,16 @@ class Plot(OneFile, ChosenParts, Leveled, Renaming):
         metavar="WIDTHxHEIGHT",
         shown="that of Matplotlib",
     )
+    methods: str | None = option(
+        "Draw only these methods, by their names in tables: ours,theirs.", metavar="NAMES", shown="all"
+    )
+    metric: str | None = option(
+        "Choose the metric of images, box, scatter, intervals, checkpoints, classes and what compares: f.",
+        metavar="KEY",
+        shown="the one that ranks methods",
+        complete=KEYS,
+    )
+    grey: bool = option("Draw in greys, as print without colours shows it.", False)
 
     def __call__(self) -> None:
         from segbench.aggregator.result import names_of
@@ -617,15 +644,21 @@ class Plot(OneFile, ChosenParts, Leveled, Renaming):
         compares = self.kind is not None and kind_of(self.kind).compares
         level, size = self.level, None if self.size is None else _inches(self.size)
         joins = self.kind is None or kind_of(self.kind).joins
-        loaded = self.with_names(self.chosen(self.parts, join=joins))
+        runs = chosen_runs(self.results, self.only, self.parts, join=joins, measuring=self.measuring)
+        runs = chosen_methods(runs, self.methods) if self.methods else runs
+        tell(*runs.left_out, *outdated(runs.results))
+        loaded = self.with_names(runs.results)
         if compares:
             loaded = means_over_groups(comparable(loaded))
         else:
             refuse_unpooled(loaded)
         output = self.output or Path(f"{self.kind or usual_kind(loaded)}.pdf")
         refuse_place(output)
-        drawn = save_plot(loaded, output, kind=self.kind, level=level, size=size, say=tell)
-        if self.intervals is not None and drawn.level == "band":
+        options: dict[str, Any] = {"metric": self.metric, "level": level, "size": size, "grey": self.grey}
+        drawn = save_plot(loaded, output, kind=self.kind, say=tell, **options)
+        for sentence in drawn.caption:
+            click.echo(sentence)
+        if self.intervals is not None and drawn.kind.level == "band":
             nouns = " and ".join(dict.fromkeys(f"{result.sampled[1]}s" for result in loaded))
             click.echo(f"shaded: pointwise {self.intervals:g} % bootstrap bands over {nouns}", err=True)
         if self.intervals is not None or compares:
@@ -651,7 +684,7 @@ def _inches(text: str) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportCommand(OneFile, ChosenParts, ProgressOption, Jobs, Leveled):
+class ReportCommand(OneFile, ChosenParts, ProgressOption, Jobs, Leveled, Renaming):
     """``segbench report``."""
 
     output: Path = option("Write this page: .html.", Path("report.html"), flag="-o --output")
@@ -681,7 +714,7 @@ class ReportCommand(OneFile, ChosenParts, ProgressOption, Jobs, Leveled):
         from segbench.report.page.document import export_report
 
         refuse_place(self.output)
-        loaded = self.chosen(self.parts, partial=True)
+        loaded = self.with_names(self.chosen(self.parts, partial=True))
         counted = [len(result.counts) for result in loaded]
         pictures = sum(counted) if self.panels is None else sum(min(self.panels, images) for images in counted)
         workers = Workers(jobs=self.jobs).open((), _WORTH_PAIRS * pictures)
@@ -721,6 +754,11 @@ class FigureCommand(OneFile, Renaming):
         shown="the one that ranks images",
         complete=KEYS,
     )
+    methods: str | None = option(
+        "Draw these methods, in this order, by their names in tables: theirs,ours.",
+        metavar="NAMES",
+        shown="all, the best first",
+    )
     style: str = option("Choose what is drawn: errors, contours or labels.", "errors", choices=STYLES, metavar="STYLE")
     transpose: bool = option("Draw images in columns, and methods in rows.", False)
     threshold: float | None = option("Draw at this threshold.", shown="each method's best over all images")
@@ -735,21 +773,24 @@ class FigureCommand(OneFile, Renaming):
     )
 
     def __call__(self) -> None:
-        from segbench.report.figure.files import refuse_figure_place, save_figure, save_tiles
+        from segbench.report.figure.files import refuse_figure_place, save_figure
         from segbench.report.figure.grid import FigureSettings, grid_of
+        from segbench.report.figure.tiles import save_tiles
 
         refuse_figure_place(self.output, self.tiles)
+        results = self.with_names(self.chosen())
         settings = FigureSettings(
             images=self.images,
             rows=self.rows,
             style=self.style,
             transpose=self.transpose,
-            metric=self.metric,
+            metric=self._metric_key(results),
+            methods=names_listed(self.methods),
             threshold=self.threshold,
             crops=self.crop,
             width=self.width,
         )
-        grid = grid_of(self.with_names(self.chosen()), settings)
+        grid = grid_of(results, settings)
         for path in save_figure(grid, self.output, say=tell):
             click.echo(f"written: {path}", err=True)
         if self.tiles is not None:
@@ -760,6 +801,15 @@ class FigureCommand(OneFile, Renaming):
             click.secho(problem.written("options"), fg="red", err=True)
         if grid.problems:
             raise click.exceptions.Exit(1)
+
+    def _metric_key(self, results: Sequence[Result]) -> str | None:
+        """Return the key of the metric that was typed, as a key, a title, or a name of papers."""
+        keys = _keys("--metric", self.metric, results, "image")
+        if keys and len(keys) > 1:
+            raise ArgumentError(
+                Message("wrong-value", "--metric {value!r}: expected a single metric", value=self.metric)
+            )
+        return keys[0] if keys else None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -85,19 +85,9 @@ class Renaming:
 
     def with_names(self, results: Sequence[Result]) -> list[Result]:
         """Return the results with the names that are printed."""
-        known = {name: None for result in results for name in (result.method, result.label)}
-        unknown = [name for name in self.renamed if name not in known]
-        if unknown:
-            raise ArgumentError(
-                Message(
-                    "unknown-method",
-                    "--names {unknown}: no method is called so; methods are {known}",
-                    unknown=unknown,
-                    known=first_names([*known], _LISTED),
-                )
-            )
-        renamed = self.renamed
-        return [replace(result, method=renamed.get(result.method, result.method)) for result in results]
+        from segbench.aggregator.renaming import renamed_results
+
+        return renamed_results(results, self.renamed)
 
 
 def joined_if_alike(results: Sequence[Result]) -> list[Result]:
@@ -432,9 +422,14 @@ def _parts_in(path: Path, results: Sequence[Result], axis: str) -> Message:
     )
 
 
+def names_listed(typed: str | None) -> list[str]:
+    """Return names that were typed with commas between; names in tables hold commas in brackets."""
+    return re.split(r",(?![^(]*\))", typed) if typed else []
+
+
 def chosen_methods(runs: Chosen, methods: str) -> Chosen:
     """Return the runs of the listed methods, in that order; the list names them as tables do."""
-    wanted = dict.fromkeys(re.split(r",(?![^(]*\))", methods))  # names in tables hold commas in brackets
+    wanted = dict.fromkeys(names_listed(methods))
     runs.require(wanted)
     known = {result.method: result for result in named_as_in_tables(runs.results)}
     unknown = sorted(wanted.keys() - known.keys())

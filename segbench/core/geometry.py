@@ -102,6 +102,25 @@ def orientation_of(affine: Affine) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return order, steps
 
 
+def order_of_axes(shape: Sequence[int], expected: Sequence[int]) -> tuple[int, ...]:
+    """Return the first other order of axes in which an array has the shape expected; empty if there is none."""
+    orders = permutations(range(len(shape)))
+    return next((axes for axes in orders if tuple(shape[axis] for axis in axes) == tuple(expected)), ())
+
+
+def transposition(order: Sequence[int]) -> str:
+    """Write the code that puts the axes of an array into an order."""
+    return f"{'volume' if len(order) == 3 else 'image'}.transpose({', '.join(map(str, order))})"
+
+
+def how_to_fit(shape: Sequence[int], expected: Sequence[int], otherwise: Message) -> Message:
+    """Say how an array is brought to the shape of the ground truth: by the order of its axes, or as is said."""
+    order = order_of_axes(shape, expected)
+    if not order:
+        return otherwise
+    return Message("permuted-axes", "its axes are permuted: {code} puts them right", code=transposition(order))
+
+
 def _spacing_fault(spacing: Sequence[float], affine: Affine | None) -> Message:
     """Say why a spacing cannot be relied on; nothing if it can."""
     if not all(math.isfinite(extent) and extent > 0 for extent in spacing):

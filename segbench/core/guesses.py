@@ -45,6 +45,8 @@ OPTIONS = {
     "--classes 1-4, without label 0, for means without the background": (
         "--background --include-background --exclude-background --ignore-background --no-background --bg"
     ),
+    "--only-band 5": "--trimap --trimap-width --band --boundary-width",
+    "--void-band 3": "--erode --eroded --border --ignore-border --erosion",
     "--void 255": "--ignore-index --ignore-label --ignore --ignore-value",
     "--at 0.5": "--threshold --thresh --thr --cutoff --binarize",
     "--predicted-positive '>=0.5'": "--threshold --thresh --thr --cutoff --binarize --at",
@@ -115,14 +117,20 @@ METRICS = {
     "macro_ece": "classwiseece",
     "miou": "meaniou",
     "dice ods_f": "dice dsc dicescore dicecoefficient",
-    "mean_dice": "mdice f1 meanf1",
+    "mean_dice": "mdice f1 meanf1 meandic",
+    "mean_iou": "miou",
+    "dice_max": "maxdice maxdic",
+    "iou_max": "maxiou",
+    "sensitivity_mean": "meansen meansensitivity msen",
+    "specificity_mean": "meanspe meanspecificity",
+    "specificity_max": "maxspe maxspecificity",
     "pixel_accuracy": "acc accuracy pa aacc",
     "mean_accuracy": "macc mpa",
     "fw_iou": "frequencyweightediou",
     "weighted_f": "wf wfm fbetaw weightedfmeasure",
     "s_measure": "sm salpha structuremeasure",
-    "e_mean": "meane meanemeasure",
-    "e_max": "maxe maxemeasure",
+    "e_mean": "meane meanem meanemeasure",
+    "e_max": "maxe maxem maxemeasure",
     "mae": "meanabsoluteerror",
     "hd95": "hausdorff95 95hd hausdorffdistance95",
     "nsd": "surfacedice normalizedsurfacedice",
@@ -136,6 +144,8 @@ METRICS = {
     "pq": "panopticquality",
     "aji": "aggregatedjaccardindex",
     "lesion_f1": "lesionwisef1",
+    "pd": "probabilityofdetection detectionprobability detectionrate",
+    "fa": "falsealarm falsealarmrate",
     "cldice": "centerlinedice",
     "aupro": "pro aupro30",
     "aupimo": "pimo",
@@ -147,7 +157,13 @@ METRICS = {
     "kappa": "cohenkappa",
 }  # fmt: skip
 """What papers and other tools call the metrics, by their keys."""
-WITH_AN_OPTION = {"nsd": "contours", "lesion_f1": "objects", "crispness": "boundaries"}
+WITH_AN_OPTION = {
+    "nsd": "contours",
+    "lesion_f1": "objects",
+    "pd": "objects",
+    "fa": "objects",
+    "crispness": "boundaries",
+}
 """The protocols of metrics that only some settings add."""
 
 

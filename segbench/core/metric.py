@@ -153,6 +153,11 @@ class Metric:
         return self.image_title or same or self.image_key.replace("_", " ")
 
     @property
+    def is_share(self) -> bool:
+        """Whether its values are shares of 1, which may be written in percent."""
+        return self.kind == "score" and self.range is not None and self.range[1] == 1.0 and not self.measured_in
+
+    @property
     def is_of_sums(self) -> bool:
         """Whether the counts of several images added up have it, measured as one image."""
         return not self.mean_over_images if self.adds_up is None else self.adds_up

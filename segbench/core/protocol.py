@@ -269,14 +269,30 @@ class Protocol(ABC):
         """Whether its settings are for volumes, and not for images."""
         return False
 
+    @property
+    def why_not_alone(self) -> Message | str:
+        """Why `segbench.count` cannot count an image by itself; empty if it can."""
+        return self.inputs.why_not_alone
+
+    @property
+    def expects_volumes(self) -> bool:
+        """Whether its settings say that arrays of three axes are volumes, and no batches."""
+        return self.of_volumes
+
     def for_volumes(self, *, with_header: bool = False) -> Self:
         """Return the protocol that measures volumes; `with_header` says that files have spacings in their headers."""
         del with_header
         return self
 
-    def for_annotations(self) -> Protocol:
-        """Return the protocol that measures instances that may overlap, as a JSON lists them; most measure maps."""
+    def for_instances(self, scored: Callable[[], bool]) -> Protocol:
+        """Return the protocol that measures instances that may overlap, as files list them; most measure maps."""
+        del scored
         return self
+
+    @property
+    def adds_tiles(self) -> bool:
+        """Whether the counts of the tiles of an image add up to those of the image."""
+        return bool(self.counts.of_tiles)
 
     @property
     def distance_unit(self) -> str:
@@ -315,11 +331,23 @@ class Protocol(ABC):
         settings = fields(self)  # type: ignore[arg-type]  # protocols are dataclasses
         return frozenset(setting.name for setting in settings if setting.metadata.get("measuring"))
 
+    def has_setting(self, name: str, value: Any) -> bool:  # noqa: ANN401  of any field
+        """Return whether a setting already has a value, of those that are of measuring at least for other counts."""
+        known = {setting.name for setting in fields(self) if setting.metadata.get("measuring")}  # type: ignore[arg-type]  # as above
+        try:
+            return name in known and bool(replace(self, **{name: value}) == self)  # type: ignore[type-var]  # as above
+        except ArgumentError:
+            return False
+
     def with_settings(self, **settings: Any) -> Self:  # noqa: ANN401  values of fields
         """Return the protocol that measures the same counts with other settings of measuring."""
-        counting = [name for name in settings if name not in self.measuring_settings()]
+        measuring = self.measuring_settings()
+        settings = {
+            name: value for name, value in settings.items() if name in measuring or not self.has_setting(name, value)
+        }
+        counting = [name for name in settings if name not in measuring]
         if counting:
-            known = ", ".join(sorted(self.measuring_settings())) or "none"
+            known = ", ".join(sorted(measuring)) or "none"
             raise ArgumentError(
                 Message(
                     "not-measuring",

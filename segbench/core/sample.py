@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from segbench.core.messages import Message, Note
+from segbench.core.errors import DataError
+from segbench.core.messages import Message, Note, Setting
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,6 +22,14 @@ SIDES: tuple[Side, Side] = ("ground truth", "prediction")
 Form = Literal["soft", "map", "labels", "ucm2", "stack", "categories"]
 """What some maps are: a soft map, a label map, several label maps (one per threshold or scale), a contour map of double
 size, maps with axes that only the protocol can tell; or ground truths of categories, 1 first, and not of annotators."""
+
+
+OnTop = Literal["first", "last", "largest", "smallest", "score"]
+"""Which of several instances a map shows where they overlap."""
+
+InstancesAs = Literal["", "kept", "classes", "numbers", "regions"]
+"""What instances that files list become: nothing, themselves, a map of their classes, or one of numbers: of objects, or
+of regions, which crowds are, too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +73,7 @@ class Reading(ABC):
     soft: bool = False  # whether predictions are soft maps
     numbered: tuple[Side, ...] = ()  # sides whose values are labels or numbers of objects, not levels
     without_volumes: str = ""  # why no volume can be counted; empty if they can
+    instances: InstancesAs = ""  # what instances that files list become
     spacing: Literal["unused", "header", "given"] = "unused"  # whether distances are measured, and by which spacing
     as_volumes: bool = False  # whether arrays of three axes are volumes where their format leaves that open
 
@@ -188,3 +198,17 @@ class Sample:
     def predicted_file(self) -> str:
         """The prediction, as errors name it."""
         return self.prediction_file or self.name
+
+
+def refuse_other_dimensions(sample: Sample, of_volumes: Setting | None) -> None:
+    """Refuse a volume among images, or an image among volumes, which `of_volumes` says are measured."""
+    if sample.volume == (of_volumes is not None):
+        return
+    if of_volumes is None:
+        problem = Message("other-dimensions", "is a volume, and images of two dimensions are measured")
+        raise DataError(sample.truth_file, problem, "count volumes apart from images")
+    problem = Message("other-dimensions", "has two axes, and volumes are measured")
+    hint = Message(
+        "fix", "count images apart from volumes; if there are no volumes, leave out {given}", given=of_volumes
+    )
+    raise DataError(sample.truth_file, problem, hint)

@@ -174,7 +174,7 @@ def option(help: str, default: Any = None, **others: Any) -> Any:  # noqa: A002,
     take others when they are read; `may_count` says that some values do decide what is counted. Where runs differ in
     one, they are measured by the "union" of their values, with it if "any" has it, each with its "own", or apart from
     each other ("apart"); a "shorthand" is stored as the fields that it sets. Where the word none takes one away,
-    `none` says in the help what it does.
+    `none` says in the help what it does, and `taken_away` is the value that it then has, if that is not the default.
     """
     return field(default=default, metadata={"help": help, **others})
 
@@ -195,7 +195,8 @@ def changed_options(protocol: Any, names: Collection[str]) -> dict[str, str]:  #
     ]
     values = {option.name: getattr(protocol, option.name) for option in options}
     defaults = {option.name: option.default for option in options}
-    return {name: setting_text(value) for name, value in values.items() if value != defaults[name]}
+    texts = {name: setting_text(value) for name, value in values.items()}
+    return {name: text for name, text in texts.items() if text != setting_text(defaults[name])}
 
 
 def setting_text(value: Any) -> str:  # noqa: ANN401  a value of a field
@@ -256,7 +257,8 @@ def _values(option_field: Field[Any], typed: Any) -> dict[str, Any]:  # noqa: AN
 def value_of(option_field: Field[Any], typed: Any) -> Any:  # noqa: ANN401  as above
     """Return the value of an option that was typed; none takes a setting of measuring away, see `option`."""
     if typed == "none" and "none" in option_field.metadata:
-        return () if isinstance(option_field.default, tuple) else option_field.default
+        default = () if isinstance(option_field.default, tuple) else option_field.default
+        return option_field.metadata.get("taken_away", default)
     read = option_field.metadata.get("read")
     try:
         return read(typed) if read else typed
@@ -276,6 +278,14 @@ def value_of(option_field: Field[Any], typed: Any) -> Any:  # noqa: ANN401  as a
                 example=example,
             )
         ) from None
+
+
+def read_number(text: str) -> float:
+    """Read a number."""
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError("is not a number") from None
 
 
 def read_numbers(text: str) -> tuple[float, ...]:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
 CURVE_LAYER = 3
+OTHERS_LAYER = 2.5
+"""Of the curves of methods that have no colour: behind those that have."""
 
 _LONGEST_NAME = 24
 _LONGEST_LINE = 16
@@ -39,11 +41,17 @@ _ROW_PART = 0.95
 _BETWEEN = 1.2
 _TRIES = 3
 
-_MANY = 12
-_SIZES = (1, 0.85, 0.75, 0.6, 0.5)
+LEAST_LETTERS = 6.0
+"""The least size of letters, in points: journals print none that are smaller."""
+_ROW_OF_LETTERS = 1.25
+"""Height of a row of letters, in their size."""
+_SIZES = (1, 0.85, 0.75, 0.6)
 _LEAST_LEFT = 0.75
 _GAP = 0.4
 _APART = 1.0
+_LAYOUTS_OF_SQUARES = 10
+_BETWEEN_COLUMNS = 0.4
+"""What a further column of a legend takes beside its own width, a legend of one column, in the size of letters."""
 _STYLE: dict[str, Any] = {"handlelength": 1.5, "handletextpad": 0.6, "columnspacing": 1.2, "labelspacing": 0.35}
 
 _growing: WeakSet[Figure] = WeakSet()
@@ -84,25 +92,53 @@ def as_axes(ax: Axes | None) -> Axes:
 
 def fit_height(ax: Axes) -> None:
     """Make a figure as high as its rows need, one tick per row, if `new_axes` made it without a size."""
-    figure: Any = ax.get_figure(root=True)
-    if figure not in _growing:
-        return
     import matplotlib as mpl
 
     most_lines = max((label.get_text().count("\n") + 1 for label in ax.get_yticklabels()), default=1)
     line_count = _LINES_AROUND + max(_LINES_IN_A_ROW, 1.4 * most_lines) * len(ax.get_yticks())
-    figure.set_figheight(line_count * mpl.rcParams["font.size"] / 72)
+    grow_to(ax, line_count * mpl.rcParams["font.size"])
+
+
+def grow_to(ax: Axes, height: float) -> bool:
+    """Make a figure so high, in points, if `new_axes` made it without a size; return whether it did."""
+    figure: Any = ax.get_figure(root=True)
+    if figure in _growing:
+        figure.set_figheight(height / 72)
+    return figure in _growing
+
+
+def letters(size: str) -> float:
+    """Return a size of letters by its name, such as small, in points; at least `LEAST_LETTERS`."""
+    from matplotlib.font_manager import FontProperties
+
+    return max(LEAST_LETTERS, FontProperties(size=size).get_size_in_points())
+
+
+def most_rows(ax: Axes, rows: int, *, lines: int = 1) -> int:
+    """Return how many of some rows, with names of so many lines, fit into axes whose other texts are set."""
+    figure: Any = ax.get_figure(root=True)
+    if figure in _growing:
+        return rows
+    figure.draw_without_rendering()
+    height = ax.get_window_extent().height * 72 / figure.dpi
+    return max(1, min(rows, int(height / (_ROW_OF_LETTERS * lines * LEAST_LETTERS))))
 
 
 def name_rows(ax: Axes, *, size: str) -> None:
-    """Make the names of rows, 1 apart, small enough for their rows."""
-    from matplotlib.font_manager import FontProperties
-
-    letters = FontProperties(size=size).get_size_in_points()
+    """Make the names of rows, 1 apart, small enough for their rows; those too high for these take one line."""
     widest = _NAMES_WIDTH * 72 * ax.get_figure(root=True).get_figwidth()  # type: ignore[union-attr]
-    ax.tick_params(axis="y", labelsize=letters)
+    ax.tick_params(axis="y", labelsize=letters(size))
+    lines = max((label.get_text().count("\n") + 1 for label in ax.get_yticklabels()), default=1)
+    if lines * _ROW_OF_LETTERS * LEAST_LETTERS > cell_size(ax)[1]:
+        ax.set_yticks(ax.get_yticks(), [_in_one_line(label.get_text()) for label in ax.get_yticklabels()])
     for _ in range(2):  # smaller letters leave more to the axes, but not always a higher row
         fit_letters(ax.get_yticklabels(), widest, _ROW_PART * cell_size(ax)[1])
+
+
+def _in_one_line(text: str) -> str:
+    """Join the lines of a name; a remark in brackets, or the second method of a pair, is a word of its own."""
+    first, *others = text.split("\n")
+    return first + "".join(f" {line}" if line.startswith(("(", "- ")) else line for line in others)
 
 
 def space_ticks(ax: Axes) -> None:
@@ -126,7 +162,10 @@ def cell_size(ax: Axes) -> tuple[float, float]:
 
 
 def fit_letters(texts: Sequence[Text], width: float, height: float) -> float:
-    """Make the letters of texts smaller until each fits into a box, in points; return the factor, 1 for as before."""
+    """Make the letters of texts smaller until each fits into a box, in points; return the factor, 1 for as before.
+
+    None are smaller than `LEAST_LETTERS` thereby, whether they fit or not.
+    """
     factor = 1.0
     for _ in range(_TRIES):  # letters have whole dots, so that smaller ones may need more than their share
         boxes = [in_points(text) for text in texts]
@@ -135,7 +174,8 @@ def fit_letters(texts: Sequence[Text], width: float, height: float) -> float:
             for text_width, text_height in boxes
             if text_width and text_height
         ]
-        scale = min([1.0, *fits])
+        smallest = min((float(text.get_fontsize()) for text in texts), default=LEAST_LETTERS)
+        scale = max(min([1.0, *fits]), min(1.0, LEAST_LETTERS / smallest))
         factor *= scale
         for text in texts:
             text.set_fontsize(scale * float(text.get_fontsize()))
@@ -179,11 +219,9 @@ def _in_two(name: str) -> list[str]:
 def wrapped(ax: Axes, text: str, *, size: str | None = None) -> str:
     """Break a text into lines that fit below the axes, by the size of its letters."""
     import matplotlib as mpl
-    from matplotlib.font_manager import FontProperties
 
-    letters = FontProperties(size=size or mpl.rcParams["axes.labelsize"]).get_size_in_points()
     width = _AXES_WIDTH * ax.get_figure(root=True).get_figwidth() * 72  # type: ignore[union-attr]
-    longest = max(16, int(width / (_LETTER_WIDTH * letters)))
+    longest = max(16, int(width / (_LETTER_WIDTH * letters(size or mpl.rcParams["axes.labelsize"]))))
     return "\n".join(line for paragraph in text.split("\n") for line in textwrap.wrap(paragraph, longest))
 
 
@@ -209,8 +247,11 @@ def centre(ax: Axes) -> None:
 
 
 def open_frame(ax: Axes) -> None:
-    """Leave out the upper and right sides."""
+    """Leave out the upper and right sides, and the zeros before the points of numbers."""
+    from segbench.drawing.ticks import write_point_first
+
     ax.spines[["top", "right"]].set_visible(False)
+    write_point_first(ax)
 
 
 def guide_width() -> float:
@@ -265,22 +306,25 @@ def _place(ax: Axes, corners: Sequence[str]) -> None:
         previous.remove()
     _lay_out(ax)
     legend = ax.legend(**_STYLE)
-    letters = legend.prop.get_size_in_points()
-    curves = [line for line in ax.lines if line.get_zorder() >= CURVE_LAYER]
+    usual = legend.prop.get_size_in_points()
+    curves = [line for line in ax.lines if line.get_zorder() >= OTHERS_LAYER]
     named = ax.get_legend_handles_labels()[0]
     guides = [line for line in ax.lines if line in named and line not in curves]
     # A level line that goes on beside the legend is rather covered than that the axes are made small.
     for lines in ([*curves, *guides], curves):
-        for size in _SIZES[:3] if entries <= _MANY else ():
-            legend = ax.legend(fontsize=size * letters, **_STYLE)
+        for size in _readable(usual):
+            legend = ax.legend(fontsize=size * usual, **_STYLE)
             for corner in corners:
                 legend.set_loc(corner)  # type: ignore[arg-type]  # one of Matplotlib's names
                 if _is_free(ax, legend, lines):
                     return
     location = _outside(ax, ax.legend(**_STYLE), entries)
     ax.legend(frameon=False, **_STYLE, **location)
-    if ax.get_aspect() != "auto":
-        _lay_out(ax)  # a square first gets less width, and becomes smaller by that only with the next layout
+    for _ in range(_LAYOUTS_OF_SQUARES if ax.get_aspect() != "auto" else 0):
+        before = ax.get_position(original=True).bounds
+        _lay_out(ax)  # a square first gets a little less width, and becomes smaller by that only with a later layout
+        if np.allclose(before, ax.get_position(original=True).bounds, atol=1e-3):
+            break
 
 
 def _lay_out(ax: Axes) -> None:
@@ -312,24 +356,33 @@ def _outside(ax: Axes, legend: Legend, entries: int) -> dict[str, Any]:
     frame = ax.get_window_extent()
     with_ticks = ax.get_tightbbox() or frame
     # The width and height that the axes could have without a legend.
-    wide, high = figure.bbox.size * _share_of_whole(ax) - with_ticks.size + frame.size
+    whole = figure.bbox.size * _share_of_whole(ax)
+    wide, high = whole - with_ticks.size + frame.size
     size_of = min if ax.get_aspect() != "auto" else math.prod
-    for size in _SIZES[:3] if entries <= _MANY else _SIZES[2:]:
+    usual = legend.prop.get_size_in_points()
+    for size in _readable(usual):
         columns_beside = math.ceil(size * height / high)
-        columns_below = max(1, int(wide // (size * width)))
+        between = _BETWEEN_COLUMNS * size * usual * figure.dpi / 72
+        columns_below = max(1, int((whole[0] + between) // (size * width + between)))
         beside = wide - columns_beside * size * width, high
         below = wide, high - math.ceil(entries / columns_below) * size * height / entries
         is_beside = size_of(beside) >= size_of(below)
         if size_of(beside if is_beside else below) >= _LEAST_LEFT * size_of((wide, high)):
             break
-    letters = size * legend.prop.get_size_in_points()
     # Beyond the numbers and names of the axes, where letters do not shrink.
     ticks_width = with_ticks.x1 - frame.x1 if is_beside else frame.y0 - with_ticks.y0
-    gap = {"fontsize": letters, "borderaxespad": _GAP + ticks_width * 72 / figure.dpi / letters}
+    gap = {"fontsize": size * usual, "borderaxespad": _GAP + ticks_width * 72 / figure.dpi / (size * usual)}
     if is_beside:
         ax.set_anchor("W")  # in the middle of its space a square would move the legend out of the figure
         return {"loc": "center left", "bbox_to_anchor": (1, 0.5), "ncols": columns_beside, **gap}
-    return {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "ncols": columns_below, **gap}
+    middle = 0.5 if columns_below == 1 else ((with_ticks.x0 + with_ticks.x1) / 2 - frame.x0) / frame.width
+    return {"loc": "upper center", "bbox_to_anchor": (middle, 0), "ncols": columns_below, **gap}
+
+
+def _readable(usual: float) -> list[float]:
+    """Return by how much the letters of a legend may shrink, the largest first, so that each can be read."""
+    least = min(1.0, LEAST_LETTERS / usual)
+    return [*(size for size in _SIZES if size > least), least]
 
 
 def _share_of_whole(ax: Axes) -> tuple[float, float]:

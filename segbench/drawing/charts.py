@@ -21,18 +21,23 @@ from segbench.core.numbers import number
 from segbench.core.series import AXES, RATES, Line, Series, Space
 from segbench.drawing.axes import (
     CURVE_LAYER,
+    OTHERS_LAYER,
     as_axes,
     dot_size,
     draw_to_the_frame,
     fitted,
     guide_width,
+    letters,
     open_frame,
     place_legend,
 )
-from segbench.drawing.palette import FAINT, GUIDE, ISO_F, ISO_F_TEXT, LineStyle, line_style
+from segbench.drawing.captions import add_to_caption
+from segbench.drawing.palette import FAINT, GUIDE, HUMAN, ISO_F, ISO_F_TEXT, OTHERS, LineStyle, line_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.text import Text
+    from matplotlib.transforms import Bbox
 
 _CELLS = 2_000
 _AT_THE_FRAME, _STROKE = 0.005, 0.05
@@ -43,8 +48,10 @@ _EVERY, _STAGGERED = 0.2, 5
 _NUMBER = {"markerfacecolor": "black", "markeredgewidth": 0, "linewidth": 0.8}
 COLUMN = 4.5
 """Pictures that are less wide, in inches, are for one column of a paper."""
-_MOST_COLOURED, _COLOURED = 8, 5
+_MOST_COLOURED, COLOURED = 8, 6
 """Of more methods in a column, these have colours, the best ones, and the others have numbers."""
+MOST_NAMED = 12
+"""Of more methods, in a picture of any width, the legend names those in colour, and counts the others."""
 _UNIT = (0.0, 1.0)
 _NOTHING = np.empty(0)
 
@@ -201,21 +208,57 @@ def draw_chart(ax: Axes, chart: Chart, methods: Sequence[tuple[LineStyle, str]])
         if chart.guides:
             ax.set(aspect="equal", xticks=np.linspace(0, 1, 6), yticks=np.linspace(0, 1, 6))
     is_narrow = ax.get_figure(root=True).get_figwidth() < COLUMN  # type: ignore[union-attr]
-    for index, ((style, label), marks) in enumerate(zip(methods, chart.layers, strict=True)):
-        marker = {} if len(methods) == 1 else _marker(style.marker, index)
-        line_look = style
-        if index >= _COLOURED and len(methods) > _MOST_COLOURED and is_narrow:
-            number_of = str(index + 1)
-            line_look = LineStyle(FAINT, "-")
-            marker = _marker(rf"$\mathbf{{{number_of}}}$", index, size=0.9 * len(number_of) + 0.3) | _NUMBER
-        for k, mark in enumerate(marks):
-            _draw_mark(ax, mark, line_look, "" if k else label, marker)
+    for (style, label, marker), marks in zip(_looks(ax, methods, is_narrow=is_narrow), chart.layers, strict=True):
+        for k, mark in enumerate(marks[:1] if marker.get("zorder") == OTHERS_LAYER else marks):
+            _draw_mark(ax, mark, style, "" if k else label, marker)
     for guide in chart.levels:
         _draw_guide(ax, guide)
     if chart.areas:
         ax.fill([], [], color=GUIDE, alpha=0.3, linewidth=0, label=chart.areas)
     place_legend(ax, chart.corners)
+    _leave_room(ax, [text for text in ax.texts if text.get_text().startswith("F=")])
     return ax
+
+
+def _leave_room(ax: Axes, names: Sequence[Text]) -> None:
+    """Hide those of the names beside lines of equal F that lie on the one before, as in low axes."""
+    if not names:
+        return
+    ax.get_figure(root=True).draw_without_rendering()  # type: ignore[union-attr]
+    last: Bbox | None = None
+    for text in names:
+        box = text.get_window_extent()
+        text.set_visible(last is None or not last.overlaps(box))
+        last = box if text.get_visible() else last
+
+
+def _looks(
+    ax: Axes, methods: Sequence[tuple[LineStyle, str]], *, is_narrow: bool
+) -> list[tuple[LineStyle, str, Mapping[str, Any]]]:
+    """Return the style, the label and the marker of each method, the best first: of many the others are grey.
+
+    Of up to `MOST_NAMED` these have numbers. Of more they are counted in the legend, and named in the caption.
+    """
+    looks: list[tuple[LineStyle, str, Mapping[str, Any]]] = [
+        (style, label, {} if len(methods) == 1 else _marker(style.marker, index))
+        for index, (style, label) in enumerate(methods)
+    ]
+    competing = [index for index, (style, _) in enumerate(methods) if style.colour != HUMAN]
+    if len(competing) <= (_MOST_COLOURED if is_narrow else MOST_NAMED):
+        return looks
+    others = competing[COLOURED:]
+    are_counted = len(competing) > MOST_NAMED
+    for index in others:
+        number_of, label = str(index + 1), methods[index][1]
+        marker = _marker(rf"$\mathbf{{{number_of}}}$", index, size=0.9 * len(number_of) + 0.3) | _NUMBER
+        if are_counted:
+            label = f"{len(others)} others" if index == others[-1] else ""
+            marker = {"zorder": OTHERS_LAYER, "linewidth": guide_width()}
+        looks[index] = LineStyle(OTHERS if are_counted else FAINT, "-"), label, marker
+    if are_counted:
+        listed = ", ".join(methods[index][1] for index in competing)
+        add_to_caption(ax, f"In colour: the best {COLOURED} of {len(competing)} methods. All, best first: {listed}")
+    return looks
 
 
 def _marker(shape: str, index: int, size: float = 0.7) -> dict[str, Any]:
@@ -233,7 +276,7 @@ def _draw_mark(ax: Axes, mark: Mark, style: LineStyle, label: str, marker: Mappi
         look: dict[str, Any] = {"marker": "o", "markersize": dot_size(), "zorder": CURVE_LAYER + 1}
         if mark.alone:
             size = max(1.4 * dot_size(), marker.get("markersize", 0))
-            look = {"marker": "o", **marker, "markevery": None, "markersize": size, "zorder": CURVE_LAYER}
+            look = {"marker": "o", "zorder": CURVE_LAYER, **marker, "markevery": None, "markersize": size}
         dots = ax.plot(mark.x, mark.y, color=colour, label=label or None, **{**look, "linestyle": "none"})
         draw_to_the_frame(ax, *dots, margin=_DOT_MARGIN)
     else:
@@ -250,7 +293,7 @@ def _draw_guide(ax: Axes, guide: Guide) -> None:
     ax.plot(guide.x, guide.y, color=ISO_F, linestyle="-", linewidth=guide_width(), zorder=1)
     beside: dict[str, Any] = {"xytext": (3, 0), "textcoords": "offset points", "va": "center"}
     end = (guide.x[-1], guide.y[-1])
-    ax.annotate(guide.name, end, fontsize="x-small", color=ISO_F_TEXT, annotation_clip=False, **beside)
+    ax.annotate(guide.name, end, fontsize=letters("x-small"), color=ISO_F_TEXT, annotation_clip=False, **beside)
 
 
 def thinned(x: FloatArray, y: FloatArray) -> Line:

@@ -7,7 +7,7 @@ Okabe, Ito: Color Universal Design, 2008.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from colorsys import hls_to_rgb
 from itertools import count
 from typing import NamedTuple, TypeAlias
@@ -19,8 +19,11 @@ DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
 _MARKERS = ("s", "^", "D", "v", "P", "X", "*")
 _DASH_NAMES = ("", "dash", "dashdot", "dot-line", "longdash")
 GUIDE = "#7a7a7a"
-FAINT = "#a8a8a8"
+FAINT, OTHERS = "#a8a8a8", "#c8c8c8"
 HUMAN = "#5c5c5c"
+OTHER = "#8a9198"
+"""Of methods that are not among the best, where there are many."""
+MOST_COLOURED = 6
 ISO_F = "#b9d7b4"
 ISO_F_TEXT = "#5f8f57"
 # Found by measuring (scripts/checks/state_colours.py): they hold over any photograph, blended as `blended` does.
@@ -45,6 +48,8 @@ class LineStyle(NamedTuple):
     @property
     def css(self) -> str:
         """The classes of the page's style sheet for it."""
+        if self.colour == OTHER:
+            return "other"
         colour = COLOURS.index(self.colour) if self.colour in COLOURS else len(COLOURS)
         return f"c{colour} {_DASH_NAMES[DASHES.index(self.dashes)]}".rstrip()
 
@@ -64,6 +69,24 @@ def line_style(position: int | None) -> LineStyle:
     if position is None:
         return LineStyle(HUMAN, "-")
     return LineStyle(COLOURS[position % len(COLOURS)], DASHES[position // len(COLOURS) % len(DASHES)])
+
+
+def styles_by_rank(styles: Sequence[LineStyle]) -> list[LineStyle]:
+    """Return the styles of methods, the best first: six in colours that differ, the first solid, and the others grey.
+
+    They keep the colours that they have unless a better method has the same; annotators stay as they are.
+    """
+    shown, taken = [], list[str]()
+    for style in styles:
+        if style.colour not in COLOURS:
+            shown.append(style)
+        elif len(taken) == MOST_COLOURED:
+            shown.append(LineStyle(OTHER, "-"))
+        else:
+            colour = next(colour for colour in (style.colour, *COLOURS) if colour not in taken)
+            shown.append(LineStyle(colour, DASHES[len(taken) if len(taken) < len(DASHES) else 1]))
+            taken.append(colour)
+    return shown
 
 
 def free_places(wanted: Iterable[int | None]) -> list[int]:

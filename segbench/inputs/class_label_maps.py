@@ -15,7 +15,7 @@ from segbench.core.protocol import Facts
 from segbench.core.sample import SIDES, Sample, Side
 from segbench.core.settings import as_whole, listed, option, set_fields
 from segbench.inputs import label_rules as rules
-from segbench.inputs.class_names import classes_of, refuse_many, refuse_unfit, void_beside
+from segbench.inputs.class_names import ClassLabels, classes_of, refuse_many, refuse_unfit, void_beside
 from segbench.inputs.class_regions import (
     MOST_CLASSES,
     ClassLabel,
@@ -118,7 +118,7 @@ class ClassLabelMaps(LabelInputs):
             labels = tuple(range(min(as_whole(classes, "classes", least=1), MOST_CLASSES + 1)))
         else:
             values = listed(classes, "classes", "(0, 1)", most=MOST_CLASSES + 1)
-            labels = tuple(map(as_class_label, values))
+            labels = classes if isinstance(classes, ClassLabels) else tuple(map(as_class_label, values))
         refuse_many(labels)
         names = tuple(map(str, labels if names is None else names))
         otherwise = tuple(label for label in otherwise if label not in counted_labels(labels))
@@ -174,8 +174,8 @@ class ClassLabelMaps(LabelInputs):
         """
         from segbench.inputs.confusion import ClassesOfPixels, count_maps
 
-        maps, valid = self.maps_of(sample), sample.field
-        void, protocol = self.void or (), self.asked_by
+        maps, void, protocol = self.maps_of(sample), self.void or (), self.asked_by
+        valid = self.counted_pixels(maps, sample)
         try:
             matrix, ignored = count_maps(
                 maps, labels=self.labels, named=self.named_classes, void=void, valid=valid, protocol=protocol
@@ -190,6 +190,13 @@ class ClassLabelMaps(LabelInputs):
             notes += _doubts_on_labels(matrix)
         facts = self._classes_held(maps, matrix.sum(axis=1))
         return ClassesOfPixels(facts=facts, notes=notes, maps=maps, valid=valid, matrix=matrix, ignored=ignored)
+
+    def counted_pixels(self, maps: LabelMaps, sample: Sample) -> BoolArray | None:
+        """Mark where pixels count that are not void; None for everywhere."""
+        if not (self.void_band or self.only_band):
+            return sample.field
+        truth = maps.truth.remapped().labels
+        return self.counted_in(truth, rules.equals_any(truth, tuple(map(float, self.void or ()))), sample)
 
     def _classes_held(self, maps: LabelMaps, pixels: IntArray) -> Facts:
         """Return two classes in an image by the pixels of each; where it has fewer, also what is left out as void."""

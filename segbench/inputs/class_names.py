@@ -121,12 +121,15 @@ def void_without(void: Sequence[float], labels: Sequence[int]) -> Setting:
 
 
 def read_background(
-    classes: int | Sequence[int] | str, labels: Sequence[ClassLabel], names: Sequence[str]
+    classes: int | Sequence[int] | str | None, labels: Sequence[ClassLabel], names: Sequence[str]
 ) -> tuple[int, ...]:
     """Read the labels that means over classes leave out, which have to be some of the classes, and not all.
 
-    Label 0, which lies outside all regions, need not be a class: then it is in no mean anyway.
+    Where nobody says so, these are the background by the file that lists the classes. Label 0, which lies outside all
+    regions, need not be a class: then it is in no mean anyway.
     """
+    if classes is None:
+        return labels.background if isinstance(labels, ClassLabels) else ()
     if isinstance(classes, str):
         background = read_classes(classes)[0] if classes not in ("", "none") else ()
     else:
@@ -162,14 +165,15 @@ def read_background(
 def background_option() -> Any:
     """Declare the option of classes that means over classes leave out, a setting of measuring."""
     return option(
-        "Leave these classes out of means over classes: 0.",
-        (),
+        "Leave these classes out of means over classes: 0, or none.",
+        None,
         metavar="LABELS",
         read=str,
         measuring="apart",
         none="none leaves out no class",
+        taken_away=(),
         panel="Ground truth",
-        shown="all classes are in them",
+        shown="the background of a dataset.json; all classes are in them otherwise",
     )
 
 
@@ -316,16 +320,10 @@ def _written_run(labels: Sequence[int]) -> str:
 
 
 class ClassLabels(tuple[ClassLabel, ...]):  # noqa: SLOT001  a tuple has no room for slots
-    """The labels of classes, with those that are void by the file which lists both."""
+    """The labels of classes, with those that are void, and the background, by the file which lists them."""
 
     void: tuple[int, ...] = ()
-
-    @classmethod
-    def of(cls, labels: Sequence[ClassLabel], void: Sequence[int]) -> ClassLabels:
-        """Put both together."""
-        classes = cls(labels)
-        classes.void = tuple(void)
-        return classes
+    background: tuple[int, ...] = ()
 
 
 def void_beside(labels: object, otherwise: Sequence[int]) -> tuple[int, ...]:
@@ -344,7 +342,9 @@ def classes_of(text: str) -> tuple[tuple[ClassLabel, ...], tuple[str, ...]]:
         from segbench.inputs.dataset_json import read_dataset_json
 
         classes = read_dataset_json(text)
-        return ClassLabels.of(classes.labels, classes.ignored), classes.names
+        labels = ClassLabels(classes.labels)
+        labels.void, labels.background = classes.ignored, classes.background
+        return labels, classes.names
     if Path(text).suffix and "=" not in text:
         hint = "write labels as 0-18 or 0,13, or a file with a label and a name per line, as in: 13 car"
         raise DataError(text, Message("missing", "there is no such file of classes"), hint)

@@ -14,11 +14,13 @@ from segbench.core.protocol import Facts, InputSettings, Interpreted, SoftMaps
 from segbench.core.sample import Reading, Sample
 from segbench.core.settings import as_real, option, read_thresholds, read_void, read_whole, set_fields
 from segbench.inputs.label_rules import (
+    AS_POSITIVE,
     LabelRule,
     Positive,
     may_be_mask,
     numbered_by,
     optional_rule,
+    rule_option,
     void_labels,
     where_not_void,
 )
@@ -26,7 +28,7 @@ from segbench.inputs.sides import DrawnMasks
 from segbench.loaders.reading import MASKS
 
 if TYPE_CHECKING:
-    from segbench.core.arrays import FloatArray
+    from segbench.core.arrays import Array, BoolArray, FloatArray
     from segbench.inputs.summaries import ImageSummary
     from segbench.loaders.listing import SampleFiles
 
@@ -84,6 +86,12 @@ class CutMasks(InputSettings, DrawnMasks, SoftMaps):
         panel="Ground truth",
         shown="all but 0",
     )
+    predicted_positive: Positive | None = rule_option(
+        "Name the values of predicted masks that belong to them: 255, '>=128' or 1,3; or same, those of --positive.",
+        shown="all but 0",
+        of_predictions=True,
+        rare=True,
+    )
     void: Sequence[int] = option(
         "Treat pixels with these ground-truth values as background: 255, or 0,255.",
         (),
@@ -117,12 +125,33 @@ class CutMasks(InputSettings, DrawnMasks, SoftMaps):
             expected = "a score or 'best'" if self.may_be_best else "a score"
             set_fields(self, at=as_real(self.at, Setting("at", None), expected, least=-1e300, most=1e300))
         set_fields(self, positive=optional_rule(self.positive))
+        if self.predicted_positive is not None:
+            self._settle_predicted_positive()
         if self.thresholds is not None:
             from segbench.inputs.lines import number_or_list
 
             set_fields(self, thresholds=number_or_list(self.thresholds))
         set_fields(self, void=void_labels(self.void))
         set_fields(self, reads=replace(self.reads, numbered=numbered_by(self.positive)))
+
+    def _settle_predicted_positive(self) -> None:
+        """Read the rule for predicted masks."""
+        if self.soft:
+            raise ArgumentError(
+                Message(
+                    "exclusive-settings",
+                    "{setting} and {other} exclude each other: leave one out",
+                    setting=Setting(self._name_of_cuts, None),
+                    other=Setting("predicted_positive", None),
+                )
+            )
+        if self.predicted_positive != AS_POSITIVE:
+            set_fields(self, predicted_positive=optional_rule(self.predicted_positive, "predicted_positive"))
+
+    @property
+    def _predicted_rule(self) -> Positive | None:
+        """Which values of predicted masks belong to them; None for all but 0."""
+        return self.positive if self.predicted_positive == AS_POSITIVE else self.predicted_positive
 
     @property
     def soft(self) -> bool:
@@ -166,8 +195,10 @@ class CutMasks(InputSettings, DrawnMasks, SoftMaps):
                 from segbench.inputs.lines import check_unit_range
 
                 check_unit_range(scores, sample.predicted_file)
-        else:
+        elif self._predicted_rule is None:
             predicted = mask_pairs.predicted_mask(sample, truth, stored, self.positive, self.of_labels)
+        else:
+            predicted = mask_pairs.mask_by_rule(sample.predicted_file, stored, self._predicted_rule)
         return mask_pairs.MaskPair(
             truth=mask if ignored is None else mask & ~ignored,
             ignored=ignored,
@@ -177,7 +208,7 @@ class CutMasks(InputSettings, DrawnMasks, SoftMaps):
             thresholds=self._thresholds,
             above=self.above,
             facts=self._highest_of(sample),
-            notes=self._notes_on(sample),
+            notes=(*self._notes_on(sample), *self._notes_on_mask(predicted, stored)),
         )
 
     def summarize(self, sample: Sample, files: SampleFiles, interpret: Callable[[Sample], Any]) -> ImageSummary:
@@ -201,6 +232,20 @@ class CutMasks(InputSettings, DrawnMasks, SoftMaps):
         if self.thresholds is not None:
             return as_thresholds(self.thresholds)
         return np.array([1.0 if self.at is None else self.at])
+
+    def _notes_on_mask(self, predicted: BoolArray | None, stored: Array) -> tuple[Note, ...]:
+        """Note a prediction that holds other values than the ground truth's, as masks of a region do."""
+        if self.predicted_positive != AS_POSITIVE or self.positive is None or predicted is None:
+            return ()
+        if predicted.any() or not stored.any():
+            return ()
+        message = Message(
+            "no-value-of-truth",
+            "predictions hold values, and none of {positive}; if they are masks of the region, {masks}",
+            positive=Setting("positive", self.positive),
+            masks=Setting("predicted_positive", ">0"),
+        )
+        return (Note(message),)
 
     def _highest_of(self, sample: Sample) -> Facts:
         """Return what `settle` needs to know: the highest score of a mask of 0 and 1 in integers.

@@ -1,4 +1,6 @@
-"""``dataset.json`` of nnU-Net and of the Medical Segmentation Decathlon: labels with their names, and which is ignored.
+"""``dataset.json`` of nnU-Net and of the Medical Segmentation Decathlon: labels with their names.
+
+Which label is ignored, and which is the background, their names tell.
 
 nnU-Net writes a label for each name, ``{"background": 0, "liver": 1, "ignore": 2}``, or the labels of regions, which
 may overlap, ``{"background": 0, "whole": [1, 2, 3], "core": [2, 3]}``; the Decathlon and nnU-Net's first version a name
@@ -19,12 +21,14 @@ _LARGEST_BYTES = 2**24
 _LARGEST_LABEL = 10**9
 _IGNORE = "ignore"
 """What nnU-Net calls the label of voxels that do not count."""
+_BACKGROUND = "background"
+"""What both call label 0, which is in no mean over classes."""
 _EXPECTED = 'expected nnU-Net\'s "labels", such as {"background": 0, "liver": 1}'
 _WITHOUT_RESERVED = str.maketrans(dict.fromkeys(RESERVED, ";"))
 
 
 class DatasetClasses(NamedTuple):
-    """The classes of a data set, and the labels that are ignored.
+    """The classes of a data set, the labels that are ignored, and those of the background.
 
     Labels rise. With regions, classes are in the order of the file, without the background, which lies outside all.
     """
@@ -32,6 +36,7 @@ class DatasetClasses(NamedTuple):
     labels: tuple[ClassLabel, ...]
     names: tuple[str, ...]
     ignored: tuple[int, ...]
+    background: tuple[int, ...] = ()
 
 
 def read_dataset_json(path: str) -> DatasetClasses:
@@ -65,7 +70,8 @@ def _classes_in(path: str, labels: Mapping[str, Any]) -> DatasetClasses:
         raise DataError(path, Message("no-labels", "has no label that counts"), _EXPECTED)
     rising = sorted((label, name) for label, name in named.items() if isinstance(label, int))
     numbers, names = zip(*rising, strict=True)
-    return DatasetClasses(numbers, names, tuple(sorted(ignored)))
+    has_background = len(names) > 1 and (numbers[0], names[0].lower()) == (0, _BACKGROUND)
+    return DatasetClasses(numbers, names, tuple(sorted(ignored)), (0,) if has_background else ())
 
 
 def _label_of(value: Any) -> int | None:

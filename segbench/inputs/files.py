@@ -14,10 +14,13 @@ from segbench.core.protocol import Protocol
 from segbench.core.sample import DescribedFiles
 from segbench.inputs.scored_classes import ScoredClasses
 from segbench.loaders.images import STACKS
+from segbench.loaders.instance_sources import InstanceSource
 from segbench.loaders.listing import SampleFiles, list_place
 from segbench.loaders.pairing import Inputs, Pairing, is_file, methods_below, pair, part_below
-from segbench.loaders.source import ANNOTATIONS, shown
+from segbench.loaders.source import shown
 
+_LOOKED_AT = 50
+"""Images of which one has to hold an instance."""
 ClassOf = Callable[[str], int | None]
 
 
@@ -43,11 +46,25 @@ def find_files(inputs: Inputs, protocol: Protocol) -> Pairing:
     return replace(pairing, no_negatives=True) if reads.without_negatives else pairing
 
 
-def for_annotations(protocol: Protocol, pairings: Iterable[Pairing]) -> Protocol:
-    """Return the protocol that measures what a JSON lists, if the ground truth is one, else the protocol as it is."""
-    truths = (next(iter(pairing.files[0].ground_truths), None) for pairing in pairings if pairing.files)
-    listed = any(truth is not None and truth.suffix == ANNOTATIONS for truth in truths)
-    return protocol.for_annotations() if listed else protocol
+def for_instances(protocol: Protocol, pairings: Iterable[Pairing]) -> Protocol:
+    """Return the protocol that measures instances if files list them, else the protocol as it is."""
+    predictions = [pairing.files for pairing in pairings if pairing.files]
+    if not any(isinstance(files[0].prediction, InstanceSource) for files in predictions):
+        return protocol
+    return protocol.for_instances(lambda: any(map(_have_scores, predictions)))
+
+
+def _have_scores(images: Sequence[SampleFiles]) -> bool:
+    """Return whether predicted instances have scores, by the first image that has any."""
+    for files in images[:_LOOKED_AT]:
+        source = files.prediction
+        try:
+            scored = source.scored() if isinstance(source, InstanceSource) else None
+        except DataError:  # which counting says
+            continue
+        if scored is not None:
+            return scored
+    return True
 
 
 def _refuse_joined_sequences(pairing: Pairing) -> None:

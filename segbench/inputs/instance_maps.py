@@ -7,14 +7,12 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from segbench.core.errors import DataError
-from segbench.core.messages import Message
+from segbench.core.messages import Message, Setting
 from segbench.core.sample import DescribedFiles
 from segbench.loaders.reading import LABEL_MAPS, LabelMapFiles
 
 if TYPE_CHECKING:
     from segbench.loaders.pairing import Pairing
-
-_STARDIST = "https://github.com/stardist/stardist/releases/download/0.1.0/dsb2018.zip"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,11 +20,12 @@ class InstanceMaps(LabelMapFiles, DescribedFiles):
     """Label maps whose values are objects."""
 
     def completed(self, pairing: Pairing) -> Pairing:
-        """Refuse a file for each object, as Kaggle's Data Science Bowl has them."""
+        """Say how a file for each object is read, as Kaggle's Data Science Bowl has them, where no pattern does."""
         files = [name for name in pairing.missing or pairing.extra if fnmatchcase(name, "*/masks/*")]
         if pairing.files or not files:
             return pairing
-        folder = pairing.inputs.ground_truth if pairing.missing else pairing.inputs.prediction
+        true = bool(pairing.missing)
+        folder = pairing.inputs.ground_truth if true else pairing.inputs.prediction
         problem = Message(
             "file-for-each-object",
             "holds a file for each object, such as {file}, expected a label map for each image",
@@ -34,14 +33,15 @@ class InstanceMaps(LabelMapFiles, DescribedFiles):
         )
         hint = Message(
             "fix",
-            "number the objects of an image in one map; of the Data Science Bowl StarDist has done so: {address}",
-            address=_STARDIST,
+            "take the files of an image together: {pattern}",
+            pattern=Setting("gt_pattern" if true else "pred_pattern", "*/masks/#"),
         )
         return replace(pairing, problem=DataError(str(folder), problem, hint), missing=(), extra=())
 
 
 def _as_instances(maps: Any) -> InstanceMaps:
-    return InstanceMaps(**{**vars(maps), "name": "instances", "same_labels": 1, "without_negatives": "objects"})
+    own = {"name": "instances", "same_labels": 1, "without_negatives": "objects", "instances": "numbers"}
+    return InstanceMaps(**{**vars(maps), **own})
 
 
 INSTANCE_MAPS = _as_instances(LABEL_MAPS)

@@ -7,13 +7,16 @@ from segbench.core.errors import DataError
 from segbench.core.messages import NOTHING, Message, alternatives
 
 _MOSTLY_WHOLE = 0.5
-"""The share of whole numbers above which values are labels between which some were interpolated, and no scores."""
+"""The share of whole numbers above which values are labels between which some were interpolated, and no scores.
+
+Where values reach beyond 0 and 1, they are no scores anyway.
+"""
 _PIECE = 2**22
 """Voxels that are looked at together."""
 
 
 def refuse_interpolated(file: str, labels: Array, otherwise: Message = NOTHING) -> None:
-    """Refuse a volume of floats of which most, but not all, are whole numbers; `otherwise` is what else to do."""
+    """Refuse a volume of floats that are not all whole, unless they may be scores; `otherwise` is what else to do."""
     import numpy as np
 
     if labels.ndim != 3 or labels.dtype.kind != "f" or not labels.size:
@@ -24,7 +27,8 @@ def refuse_interpolated(file: str, labels: Array, otherwise: Message = NOTHING) 
         fractions = piece[np.isfinite(piece) & (piece != np.rint(piece))]
         between += fractions.size
         first = float(fractions[0]) if first is None and fractions.size else first
-    if first is None or between > (1 - _MOSTLY_WHOLE) * flat.size:
+    may_be_scores = between > (1 - _MOSTLY_WHOLE) * flat.size and not (flat.min() >= 0 and flat.max() > 1)
+    if first is None or may_be_scores:
         return
     problem = Message(
         "interpolated-labels",

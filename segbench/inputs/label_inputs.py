@@ -8,15 +8,19 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from segbench.core.errors import DataError
+from segbench.core.errors import ArgumentError, DataError
+from segbench.core.messages import Message, Setting
+from segbench.core.numbers import written
 from segbench.core.protocol import Facts, InputSettings
 from segbench.core.sample import Sample
-from segbench.core.settings import option, set_fields
+from segbench.core.settings import as_real, option, read_number, set_fields
 from segbench.inputs.label_rules import where_not_void
 from segbench.inputs.label_values import as_map_text, places_of
 
 if TYPE_CHECKING:
-    from segbench.core.arrays import IntArray
+    from numpy.typing import NDArray
+
+    from segbench.core.arrays import Array, BoolArray, IntArray
     from segbench.inputs.confusion import ClassesOfPixels
     from segbench.inputs.label_maps import LabelMaps
     from segbench.inputs.label_summaries import LabelsSummary, LeftOut
@@ -24,6 +28,10 @@ if TYPE_CHECKING:
     from segbench.inputs.summaries import Ranking
     from segbench.loaders.listing import SampleFiles
 
+_WIDEST_BAND = 1000
+_BAND: Mapping[str, Any] = {
+    "metavar": "N", "read": read_number, "example": "3", "shown": "none", "panel": "Ground truth", "rare": True,
+}  # fmt: skip
 _REMAPPING: Mapping[str, Any] = {"default": "", "metavar": "VALUE=LABEL,..", "read": str, "rare": True}
 
 
@@ -37,6 +45,8 @@ class LabelInputs(InputSettings):
         Ground-truth labels of pixels that are left out.
     gt_map, pred_map : str or mapping of int to int
         Labels that values as stored represent: ``"7=0,8=1"``, ``"1-150=0-149,0=255"``, ``"*=255"`` for all others.
+    void_band, only_band : float
+        Leave out the pixels at most so far from another class of the ground truth, or all others. 0 for neither.
     asked_by : str
         The class of the protocol, as advice names it.
     """
@@ -50,11 +60,59 @@ class LabelInputs(InputSettings):
     pred_map: str | Mapping[int, int] = option(
         "Replace predicted labels in the same way.", of_predictions=True, **_REMAPPING
     )
+    void_band: float = option("Leave out pixels within N of another class of the ground truth.", 0.0, **_BAND)
+    only_band: float = option("Count only pixels within N of another class of the ground truth.", 0.0, **_BAND)
     asked_by: str = "Labels"
 
     def __post_init__(self) -> None:
         for name in ("gt_map", "pred_map"):
             set_fields(self, **{name: as_map_text(getattr(self, name), name)})
+        self._settle_bands()
+
+    def _settle_bands(self) -> None:
+        """Read how wide bands are, of which there is one."""
+        expected = Message("expected", "a distance from 0 to {most} pixels", most=_WIDEST_BAND)
+        for name in ("void_band", "only_band"):
+            set_fields(
+                self, **{name: as_real(getattr(self, name), Setting(name), expected, least=0, most=_WIDEST_BAND)}
+            )
+        if self.void_band and self.only_band:
+            raise ArgumentError(
+                Message(
+                    "exclusive-settings",
+                    "{setting} and {other} exclude each other: leave one out",
+                    setting=Setting("void_band"),
+                    other=Setting("only_band"),
+                )
+            )
+
+    def counted_in(self, truth: Array, void: BoolArray | None, sample: Sample) -> BoolArray | None:
+        """Mark where pixels count: in the field of view, and within bands or outside of them; None for everywhere.
+
+        Where only a band counts, void is a class beside which there is one; else nothing is near because of it.
+        """
+        if not (self.void_band or self.only_band):
+            return sample.field
+        from fractions import Fraction
+
+        import numpy as np
+
+        from segbench.inputs.bands import OF_NO_CLASS, near_another_class, numbered_from_zero
+
+        if sample.volume:
+            given = Setting("void_band", self.void_band) if self.void_band else Setting("only_band", self.only_band)
+            problem = Message("other-dimensions", "has three axes, and {setting} is for images", setting=given)
+            raise DataError(sample.truth_file, problem, Message("fix", "leave out {given}", given=given))
+        classes = numbered_from_zero(truth)
+        if void is not None:
+            classes[void] = OF_NO_CLASS if self.void_band else classes.max(initial=0) + 1
+        if sample.field is not None:
+            classes[~sample.field] = OF_NO_CLASS
+        radius = Fraction(str(self.void_band or self.only_band))
+        images: list[NDArray[np.int32]] = list(classes.reshape(-1, *classes.shape[-2:]))  # of a batch each by itself
+        near = np.stack([near_another_class(image, radius) for image in images]).reshape(classes.shape)
+        counted = ~near if self.void_band else near
+        return counted if sample.field is None else counted & sample.field
 
     @property
     def masks(self) -> bool:
@@ -82,8 +140,10 @@ class LabelInputs(InputSettings):
 
     @property
     def signed_maps(self) -> dict[str, str]:
-        """What replaces values, as fields of signatures have it; nothing of what is not given."""
+        """What replaces values and which bands count, as fields of signatures have it; nothing of what is not given."""
         maps = {"gt_map": str(self.gt_map), "pred_map": str(self.pred_map)}
+        bands = {name: getattr(self, name) for name in ("void_band", "only_band")}
+        maps |= {name: written((distance,)) for name, distance in bands.items() if distance}
         return {name: text for name, text in maps.items() if text}
 
     def maps_of(self, sample: Sample) -> LabelMaps:

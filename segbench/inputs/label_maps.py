@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import Array, BoolArray, IntArray, is_whole
 from segbench.core.errors import DataError
+from segbench.core.geometry import how_to_fit
 from segbench.core.levels import RESIZED, in_type_of, refuse_nan
 from segbench.core.messages import (
     NOTHING,
@@ -184,7 +185,8 @@ def label_maps(
             shape=tuple(predicted.shape),
             expected=truth.shape,
         )
-        raise DataError(file, problem, "resize it by nearest neighbour first, or give the scores of all classes")
+        resize = Message("fix", "resize it by nearest neighbour first, or give the scores of all classes")
+        raise DataError(file, problem, how_to_fit(predicted.shape, truth.shape, resize))
     return LabelMaps(
         LabelMap(sample.truth_file, "the ground truth", truth, Remapping.parse(gt_map), sample.lossy[0]),
         LabelMap(

@@ -100,7 +100,7 @@ class LabelMasks(LabelInputs):
             )
             fix = Message("fix", "leave out {given}, or save one map", given=rule)
             raise DataError(sample.predicted_file, problem, fix)
-        return masks_in(
+        masks = masks_in(
             maps,
             sample.field,
             void=self.void or (),
@@ -108,6 +108,10 @@ class LabelMasks(LabelInputs):
             predicted_positive=self.predicted_positive,
             wrong=next((hole.pixels for hole in sample.nodata if hole), None),
         )
+        void = None if masks.valid is None else ~masks.valid
+        counted = self.counted_in(masks.maps.truth.labels, void, sample)
+        valid = masks.valid if counted is None or masks.valid is None else counted & masks.valid
+        return replace(masks, valid=counted if valid is None else valid)
 
     def settle(
         self, facts: Mapping[str, Facts], *, excluded_by: Message = NOTHING, complete: bool = True, part: bool = False

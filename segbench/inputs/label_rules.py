@@ -320,6 +320,10 @@ def notes_on_values(
     return tuple(dict.fromkeys(note for notes in notes_of_annotators for note in notes))
 
 
+AS_POSITIVE = "same"
+"""The rule for predictions that hold the values of the ground truth."""
+
+
 def optional_rule(rule: Positive | None, name: str = "positive") -> str | None:
     """Write a rule, see `rule_text`; None for none."""
     return None if rule is None else rule_text(rule, name)

@@ -11,11 +11,13 @@ import numpy as np
 
 from segbench.core.arrays import Array, BoolArray, FloatArray
 from segbench.core.errors import VOLUMES, DataError
-from segbench.core.levels import in_type_of, refuse_not_finite, scores_of
+from segbench.core.geometry import how_to_fit
+from segbench.core.levels import in_type_of, refuse_nan, refuse_not_finite, scores_of
 from segbench.core.messages import NOTHING, Message, Setting, alternatives, joined
 from segbench.core.numbers import written
 from segbench.core.protocol import Interpreted
 from segbench.core.sample import SIDES, Sample, Side
+from segbench.inputs.interpolated import refuse_interpolated
 from segbench.inputs.label_rules import (
     VOIDS,
     Advice,
@@ -106,7 +108,8 @@ def _refuse_other_size(sample: Sample, truth: Array, predicted: Array) -> None:
             shape=predicted.shape,
             expected=truth.shape,
         )
-        raise DataError(sample.predicted_file, problem, "resize it by nearest neighbour first")
+        resize = Message("fix", "resize it by nearest neighbour first")
+        raise DataError(sample.predicted_file, problem, how_to_fit(predicted.shape, truth.shape, resize))
 
 
 def refuse_numbers_with_loss(sample: Sample, advice_on_levels: Callable[[Side], Message]) -> None:
@@ -166,6 +169,13 @@ def predicted_mask(
         raise ManyValuesError(error.path, error.what, predicted_values, advise, true) from None
 
 
+def mask_by_rule(file: str, stored: Array, rule: Positive) -> BoolArray:
+    """Mark what a rule names in a predicted map."""
+    refuse_nan(file, stored)
+    refuse_interpolated(file, stored)
+    return zero_or_one(LabelRule.parse(rule, "predicted_positive").positive(stored))
+
+
 def _advice_beside_rule(
     values: Sequence[float], truth: Sequence[float], *, rule: LabelRule | None, otherwise: Advice
 ) -> Message:
@@ -198,6 +208,7 @@ def two_valued(
     marked: BoolArray = values != 0
     if np.all(~marked | (values == values.max())):
         return marked
+    refuse_nan(file, values)
     if in_colour(values):
         colours = [(int(c) >> 16 & 255, int(c) >> 8 & 255, int(c) & 255) for c in np.unique(values)]
         colour = str(colours[1]) if len(colours) == 2 and not any(colours[0]) else "(red, green, blue)"

@@ -21,7 +21,7 @@ from segbench.core.numbers import written
 from segbench.core.protocol import Counted, InputSettings, Interpreted, Protocol, soft_maps_of
 from segbench.core.sample import Sample
 from segbench.inputs.label_inputs import LabelInputs
-from segbench.inputs.label_rules import Advice, LabelRule, ManyValuesError, equals_any, where_not_void
+from segbench.inputs.label_rules import AS_POSITIVE, Advice, LabelRule, ManyValuesError, equals_any, where_not_void
 from segbench.inputs.sides import masks_of
 from segbench.loaders.reading import LABEL_MAPS, NoDataRule, RawFiles, Repairs, decode_sample
 
@@ -134,7 +134,7 @@ def _classes(protocol: Any) -> set[float]:
 def _with_labels(sample: Sample, protocol: Protocol) -> Sample:
     """Say how predicted labels count that mean that there are no data, unless they are a class; in masks they are 0."""
     positive = getattr(protocol, "predicted_positive", None)
-    rule = None if positive is None else LabelRule.parse(positive)
+    rule = None if positive in (None, AS_POSITIVE) else LabelRule.parse(positive)
     known = {0.0, *_classes(protocol), *_named(rule)}
     of_masks = protocol.reads.name == LABEL_MAPS.name and not getattr(protocol, "classes", None)
     nodata = tuple(

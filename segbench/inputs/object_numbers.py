@@ -17,6 +17,7 @@ import numpy as np
 
 from segbench.core.arrays import Array, BoolArray, IntArray, is_whole
 from segbench.core.errors import DataError
+from segbench.core.levels import refuse_nan
 from segbench.core.messages import Message, Setting, joined
 from segbench.core.protocol import Facts, Interpreted
 from segbench.core.sample import Sample, Side
@@ -55,6 +56,7 @@ def whole_numbers(sample: Sample, maps: Sequence[Array]) -> tuple[Array, Array]:
                 kind=Setting("kind", PANOPTIC),
             )
             raise DataError(file, problem, fix)
+        refuse_nan(file, values)
         lowest, highest = float(values.min()), float(values.max())
         if not is_whole(values) or lowest < 0 or highest > _LARGEST:
             problem = Message(

@@ -16,7 +16,7 @@ from functools import cached_property
 from shlex import quote
 from typing import TYPE_CHECKING, ClassVar
 
-from segbench.core.messages import NOTHING, Either, Message, Note, Setting
+from segbench.core.messages import NOTHING, Either, Message, Note, Setting, protocol_with
 from segbench.core.protocol import Facts, InputSettings, Interpreted
 from segbench.core.sample import Reading, Sample
 from segbench.core.settings import Quantize, as_whole, check_settings, listed, option, option_like, set_fields
@@ -229,7 +229,13 @@ class ScoredClasses(InputSettings):
                 "is one map, or a label map, expected one soft map per class: {expected}",
                 expected=len(self.labels),
             )
-            fix = Message("fix", "save the scores of each class, before argmax: {forms}", forms=_FORMS)
+            classes = Setting("classes", written_classes(self.labels, self.class_names))
+            fix = Message(
+                "fix",
+                "evaluate label maps with {labels}; or save the scores of each class, before argmax: {forms}",
+                labels=protocol_with("Labels", "segbench labels GT PRED ", classes),
+                forms=_FORMS,
+            )
             raise ClassMapsError(file, problem, fix)
         return truth, self._one_a_class(file, sample.predictions, truth)
 

@@ -15,12 +15,10 @@ from segbench.inputs.class_names import classes_of, refuse_unfit
 from segbench.loaders.instance_files import INSTANCE_FILES
 
 if TYPE_CHECKING:
-    from segbench.inputs.summaries import ImageSummary
-    from segbench.loaders.listing import SampleFiles
-
-if TYPE_CHECKING:
     from segbench.core.arrays import BoolArray
     from segbench.core.instances import Instances
+    from segbench.inputs.summaries import ImageSummary
+    from segbench.loaders.listing import SampleFiles
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -67,6 +65,8 @@ class ScoredInstances(InputSettings):
                     Message("no-instances", "holds no instances, which scored objects are"),
                     Message("fix", "for label maps of objects give {kind}", kind=Setting("kind", "instances")),
                 )
+        if predicted.size == (0, 0):  # without an instance that shows it
+            predicted = replace(predicted, size=truth.size)
         if truth.size != predicted.size:
             problem = Message(
                 "other-size", "is {size} pixels, and the ground truth {expected}; nothing is resized",
@@ -87,11 +87,22 @@ class ScoredInstances(InputSettings):
         self, sample: Sample, files: SampleFiles, interpret: Callable[[Sample], InstancePair]
     ) -> ImageSummary:
         """Summarize which classes are there."""
+        import numpy as np
+
         from segbench.inputs.summaries import InstancesSeen, as_in_run, summary_of_maps
 
         pair = as_in_run(interpret, sample)
         true, predicted = (frozenset(side.classes.tolist()) for side in (pair.truth, pair.predicted))
-        return summary_of_maps(sample, files, instances=InstancesSeen(true, predicted, sample.about[0].names))
+        seen = InstancesSeen(
+            true,
+            predicted,
+            names=sample.about[0].names,
+            objects=len(pair.truth),
+            crowds=int(np.count_nonzero(pair.truth.crowds)),
+            detections=len(pair.predicted),
+            scores=frozenset(np.unique(pair.predicted.scores)[:2].tolist()),
+        )
+        return summary_of_maps(sample, files, instances=seen)
 
     def _chosen(self, instances: Instances) -> Instances:
         """Return the instances of the classes that count, with their names."""

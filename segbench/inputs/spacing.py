@@ -26,6 +26,8 @@ SMALLEST_TOO_LARGE = 2**62
 """Squared distances are below this number."""
 _EXACT = Context(prec=400)
 _MOST_SIZES = 3
+_SIZES = 1e-12, 1e9
+"""The smallest and the largest size that is taken, in any unit."""
 _EXTENSION = re.compile(r"\.(nii|nii\.gz|mha|mhd|nrrd|tiff?|npy|npz|png)$", re.IGNORECASE)
 _EXAMPLE = Either("0.7, (3, 0.78, 0.78), 'header' or a CSV file", "0.7, 0.78x0.78x3, header or FILE.csv")
 
@@ -95,7 +97,9 @@ def _as_size(value: Any) -> float:
     """Read the size of a pixel along an axis; of single precision, as headers have it, in the digits that give it."""
     if getattr(value, "itemsize", 8) < 8 and hasattr(value, "dtype"):
         value = float(str(value))
-    return as_real(value, Setting("spacing", None), "a size above 0", least=0, most=1e9, open_ends=True)
+    least, most = _SIZES
+    expected = f"sizes of pixels from {least:g} to {most:g} along each axis, as in 0.78"
+    return as_real(value, Setting("spacing", None), expected, least=least, most=most)
 
 
 def _sizes_of_images(pairs: Iterable[tuple[str, Any]]) -> SizesOfImages:
@@ -165,6 +169,23 @@ def as_lookup(spacing: Spacing) -> Lookup:
 def _is_by_image(spacing: Spacing) -> TypeGuard[SizesOfImages]:
     """Return whether each image has sizes of its own."""
     return isinstance(spacing, tuple) and isinstance(spacing[0], tuple)
+
+
+def why_not_without_name(spacing: Spacing) -> Message | str:
+    """Say why an image without a name has no sizes; nothing if it has."""
+    if not _is_by_image(spacing):
+        return ""
+    return Message(
+        "needs-names",
+        "{setting} has sizes by the names of images, and this one has no name; give its own: {own}",
+        setting=Setting("spacing", None),
+        own=Setting("spacing", metavar="(D, H, W)"),
+    )
+
+
+def is_of_volumes(spacing: Spacing) -> bool:
+    """Return whether a setting has the sizes of voxels along three axes, the same in all images."""
+    return isinstance(spacing, tuple) and not _is_by_image(spacing) and len(spacing) == _MOST_SIZES
 
 
 def reading_for(reads: Reading, spacing: Spacing) -> Reading:

@@ -75,11 +75,18 @@ def as_in_run(make: Callable[[Sample], Any], sample: Sample) -> Any:
 
 
 class InstancesSeen(NamedTuple):
-    """The classes of the instances of both sides, by their ids, and what the ground truth calls its classes."""
+    """The classes of the instances of both sides, by their ids, and how many instances there are."""
 
     truth: frozenset[int]
     predicted: frozenset[int]
     names: Mapping[int, str]
+    """What the ground truth calls its classes."""
+    objects: int
+    """Of the ground truth, with crowds."""
+    crowds: int
+    detections: int
+    scores: frozenset[float]
+    """Some of the distinct scores of detections, at most two."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,11 +29,12 @@ from segbench.core.messages import Message, Note, Setting, joined
 from segbench.core.names import first_names
 from segbench.core.numbers import of_all
 from segbench.core.sample import Maps
-from segbench.loaders.decoded import MAX_PIXELS
+from segbench.loaders.decoded import MAX_PIXELS, Header
+from segbench.loaders.instance_sources import ImageSizes, InstanceFormat, InstanceSource, Size
 from segbench.loaders.json_index import OTHER, WHOLE, JsonIndex, ListedObjects, index_json, parsed
-from segbench.loaders.listing import Entries, Listing, once
+from segbench.loaders.listing import Entries, Listing, NamedFiles, once
 from segbench.loaders.mask_codes import LARGEST_COORDINATE, covered_pixels, runs_of_polygons, runs_of_texts
-from segbench.loaders.source import ANNOTATIONS, extension_of, shown, split_suffix
+from segbench.loaders.source import ANNOTATIONS, shown, split_suffix
 
 _NAMED = 5
 _LARGEST_CLASS = 2**31 - 1
@@ -54,15 +55,13 @@ _EXPECTED = Message(
 )
 
 
-def are_annotations(path: str) -> bool:
-    """Return whether a place is a JSON of several images, which is read as a folder is."""
-    return _may_be_json(path) and not _of_one_image(path)
+def _recognises(names: Sequence[str]) -> bool:
+    """Return whether a file is a JSON of several images."""
+    return begins_as_json(names[0]) and "shapes" not in _index(names[0]).keys
 
 
-def _may_be_json(path: str) -> bool:
-    """Return whether a file is called a JSON, and begins as one."""
-    if extension_of(path) != ANNOTATIONS or not os.path.isfile(path):  # noqa: PTH113  a str, which may hold a null
-        return False
+def begins_as_json(path: str) -> bool:
+    """Return whether a file begins as a JSON."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123  a str is enough
             return file.read(_HEAD).removeprefix(BOM_UTF8).lstrip()[:1] in (b"[", b"{")
@@ -70,41 +69,55 @@ def _may_be_json(path: str) -> bool:
         return False
 
 
-def _of_one_image(path: str) -> bool:
-    """Return whether a JSON is of one image, as LabelMe writes it."""
-    return "shapes" in _index(path).keys
-
-
 def _index(path: str) -> JsonIndex:
     return once("json", path, index_json)
 
 
-class AnnotatedImage:
+class AnnotatedImage(InstanceSource):
     """What a JSON says of one image: of its size, and of objects whose texts lie in several places of the file."""
 
-    suffix = ANNOTATIONS
-
     def __init__(self, path: str, stem: str, head: bytes, spans: NDArray[np.int64], stamp: tuple[int, int]) -> None:
-        self._path, self._stem, self._head, self._spans, self._stamp = path, stem, head, spans, stamp
+        super().__init__(path, stem)
+        self.path, self._head, self._spans, self._stamp = path, head, spans, stamp
+
+    def header(self) -> Header:
+        """Return the size of the image."""
+        return Header(self.size())
+
+    def scored(self) -> bool | None:
+        """Return whether annotations have scores, as those of results always should."""
+        return True if "images" not in _index(self.path).lists else super().scored()
 
     def __str__(self) -> str:
-        return f"{self._path}/{self._stem}"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, AnnotatedImage) and str(self) == str(other)
-
-    def __hash__(self) -> int:
-        return hash((self._path, self._stem))
+        return f"{self.path}/{self._stem}"
 
     @property
-    def name(self) -> str:
-        """The last part of its name."""
-        return self._stem.rpartition("/")[2] + ANNOTATIONS
+    def class_names(self) -> Mapping[int, str]:
+        """The names of categories by their ids."""
+        return _names_of(json.loads(self._head)["names"])
+
+    def size(self) -> Size | None:
+        """Return height and width, if the JSON states them."""
+        size = json.loads(self._head)["size"]
+        return None if size is None else (size[0], size[1])
+
+    def instances(self, data: bytes, *, predicted: bool, boxes_only: bool = False) -> Maps:
+        """Decode the annotations of the image."""
+        content = parsed(data, str(self))
+        image, annotations = content["image"], content["annotations"]
+        size = image["size"] or _size_of_masks(annotations)
+        if size is None:
+            problem = Message("unknown-size", "has no height and width of the image {image}", image=str(image["id"]))
+            raise DataError(shown(self), problem, "give each of the images its height and width")
+        names = _names_of(image["names"])
+        return read_annotations(
+            annotations, (size[0], size[1]), names, str(self), predicted=predicted, boxes_only=boxes_only
+        )
 
     def read_bytes(self) -> bytes:
         """Return the JSON of an object with the image and its annotations."""
-        if _stamp(self._path) != self._stamp:
-            raise DataError(shown(self._path), Message("changed", "has changed since the run began"), "repeat the run")
+        if _stamp(self.path) != self._stamp:
+            raise DataError(shown(self.path), Message("changed", "has changed since the run began"), "repeat the run")
         return b'{"image":%b,"annotations":[%b]}' % (self._head, b",".join(self._texts()))
 
     def _texts(self) -> list[bytes]:
@@ -123,7 +136,7 @@ class AnnotatedImage:
         if not spans:
             return []
         first, last = spans[0][0], spans[-1][1]
-        with open(self._path, "rb") as file:  # noqa: PTH123  a str, as it is opened for every image
+        with open(self.path, "rb") as file:  # noqa: PTH123  a str, as it is opened for every image
             if last - first <= _SPARSE * length:
                 file.seek(first)
                 piece = file.read(last - first)
@@ -150,16 +163,16 @@ class _Images:
     heads: Sequence[bytes]
 
 
-def list_annotations(path: str, truth: str = "") -> Listing:
+def _list_images(place: str, _files: Entries, truth: NamedFiles | None, _sizes: ImageSizes) -> Listing:
     """List the images of a JSON; those of results that know images by ids alone are the images of the ground truth."""
-    path = os.path.abspath(path)  # noqa: PTH100  workers may be in another folder
-    index, own = _index(path), True
+    path = known_path = os.path.abspath(place)  # noqa: PTH100  workers may be in another folder
+    index = _index(path)
     if "images" not in index.lists:
-        own = False
-        if not truth or not are_annotations(truth) or "images" not in _index(truth).lists:
+        source = truth.entries.source(0) if truth is not None else None
+        if not isinstance(source, AnnotatedImage):
             problem = Message("no-images", "has no list of images")
             raise DataError(shown(path), problem, _EXPECTED)
-    known_path = path if own else os.path.abspath(truth)  # noqa: PTH100  as above
+        known_path = source.path
     images = once("images of annotations", known_path, lambda _: _images_of(_index(known_path)))
     key = next((key for key in ("annotations", "") if key in index.lists), None)
     if key is None or not index.lists[key].whole:
@@ -282,14 +295,16 @@ class _FaultError(Exception):
         self.message, self.fix = message, fix
 
 
-def decode_annotations(data: bytes, path: str, *, predicted: bool, boxes_only: bool = False) -> Maps:
-    """Read the instances of an image, with a blank map of its size; all that is wrong with them is said at once."""
-    content = parsed(data, path)
-    image, annotations = content["image"], content["annotations"]
-    size = image["size"] or _size_of_masks(annotations)
-    if size is None:
-        problem = Message("unknown-size", "has no height and width of the image {image}", image=str(image["id"]))
-        raise DataError(shown(path), problem, "give each of the images its height and width")
+def read_annotations(
+    annotations: Sequence[Any],
+    size: Size,
+    names: Mapping[int, str],
+    path: str,
+    *,
+    predicted: bool,
+    boxes_only: bool = False,
+) -> Maps:
+    """Read the annotations of an image, with a blank map of its size; all that is wrong with them is said at once."""
     height, width = size
     codes = _Codes()
     masks: list[IntArray | int] = []  # runs, or the number of a code
@@ -303,10 +318,15 @@ def decode_annotations(data: bytes, path: str, *, predicted: bool, boxes_only: b
             faults.setdefault((fault.message, fault.fix), []).append(_called(annotation, number))
     if faults:
         raise _faulty(path, faults)
-    decoded = codes.decoded((height, width))
-    listed = [decoded[mask] if isinstance(mask, int) else mask for mask in masks]
-    runs = np.concatenate([np.zeros(0, np.int64), *listed])
-    ends = np.cumsum([mask.size for mask in listed], dtype=np.int64)
+    if masks and len(codes.texts) == len(masks):  # as of most results and most ground truths, which need no parting
+        runs, ends = runs_of_texts(codes.texts)
+    elif masks and len(codes.ends) == len(masks):
+        runs, ends = codes.drawn((height, width))
+    else:
+        decoded = codes.decoded((height, width))
+        listed = [decoded[mask] if isinstance(mask, int) else mask for mask in masks]
+        runs = np.concatenate([np.zeros(0, np.int64), *listed])
+        ends = np.cumsum([mask.size for mask in listed], dtype=np.int64)
     covered = covered_pixels(runs, ends, height * width)
     wrong = [_called(annotations[k], k + 1) for k in np.flatnonzero(covered < 0).tolist()]
     if wrong:
@@ -327,10 +347,10 @@ def decode_annotations(data: bytes, path: str, *, predicted: bool, boxes_only: b
         crowds=table[:, 2] != 0,
         areas=table[:, 3].copy(),
         boxes=table[:, 4:].copy(),
-        names=_names_of(image["names"]),
+        names=names,
     )
     notes = _notes(annotations, instances, int(np.count_nonzero(covered == 0)), codes.farthest((height, width)))
-    return Maps((np.broadcast_to(np.uint8(0), (height, width)),), notes, about=instances)
+    return Maps((_blank(size),), notes, about=instances)
 
 
 def _notes(annotations: Sequence[Any], instances: Instances, empty: int, outside: float) -> tuple[Note, ...]:
@@ -349,6 +369,12 @@ def _notes(annotations: Sequence[Any], instances: Instances, empty: int, outside
             zero = "an annotation has the id 0: pycocotools counts what is matched with it as false"
             notes.append(Note(Message("annotation-zero", zero)))
     return tuple(notes)
+
+
+@lru_cache(maxsize=8)
+def _blank(size: Size) -> NDArray[np.uint8]:
+    """Return a blank map that takes no memory."""
+    return np.broadcast_to(np.uint8(0), size)
 
 
 @lru_cache(maxsize=8)
@@ -389,11 +415,12 @@ class _Codes:
         runs: list[IntArray] = []
         if self.texts:
             runs = _parted(*runs_of_texts(self.texts))
-        if self.ends:
-            lengths = np.cumsum([polygon.size for polygon in self.polygons], dtype=np.int64)
-            ends = np.array(self.ends, np.int64)
-            runs += _parted(*runs_of_polygons(np.concatenate(self.polygons), lengths, ends, *size))[::-1]
-        return runs
+        return runs + _parted(*self.drawn(size))[::-1] if self.ends else runs
+
+    def drawn(self, size: tuple[int, int]) -> tuple[IntArray, IntArray]:
+        """Return the runs of objects that are polygons, and where those of each end."""
+        lengths = np.cumsum([polygon.size for polygon in self.polygons], dtype=np.int64)
+        return runs_of_polygons(np.concatenate(self.polygons), lengths, np.array(self.ends, np.int64), *size)
 
 
 def _parted(runs: IntArray, ends: IntArray) -> list[IntArray]:
@@ -516,3 +543,6 @@ def _polygon(polygon: object) -> FloatArray:
         Message("short-polygon", "its polygon is no list of x0, y0, x1, y1, .. of three corners or more"),
         "expected a list of polygons, each a list of numbers",
     )
+
+
+FORMAT = InstanceFormat("COCO's JSON", _recognises, _list_images, whole_set=True)

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import distinct
-from segbench.core.errors import VOLUMES, DataError
+from segbench.core.errors import DataError
 from segbench.core.levels import refuse_inexact
 from segbench.core.messages import Either, Message, Note
 from segbench.loaders.decoded import (
+    AS_VOLUME,
     COLOUR_MAPS,
     LABEL_MAPS,
     LABELS,
@@ -137,12 +138,12 @@ def _flat(array: NDArray[Any], path: str, role: Role) -> tuple[NDArray[Any], tup
         protocols = Either("Labels(classes=...) or Classes(...)", "segbench labels or segbench pixels with --classes")
         hint = Message(
             "fix",
-            "for one map per class use {protocols}; otherwise save one map per file, or {volumes}",
+            "for one map per class use {protocols}; {volume}; otherwise save one map per file",
             protocols=protocols,
-            volumes=VOLUMES,
+            volume=AS_VOLUME,
         )
         raise StackError(path, problem, hint)
-    raise DataError(path, problem, f"save one map per file, or {VOLUMES}")
+    raise DataError(path, problem, "save one map per file; " + AS_VOLUME)
 
 
 def _may_be_colours(array: NDArray[Any]) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple
 
 from segbench.core.errors import DataError
-from segbench.core.messages import Message
+from segbench.core.messages import Message, Setting
 from segbench.loaders.source import CUT
 
 if TYPE_CHECKING:
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from segbench.core.geometry import Geometry
     from segbench.core.messages import Note
     from segbench.core.sample import NoData
+
+AS_VOLUME = Message("fix", "if it is a volume, give {volumes}", volumes=Setting("volumes", True, of="Repairs"))
+"""What to do with a file of several maps whose format does not tell volumes from stacks."""
 
 Role = Literal[
     "prediction",

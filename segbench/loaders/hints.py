@@ -141,10 +141,10 @@ def names_by_base(truths: AbstractSet[str], predictions: AbstractSet[str]) -> di
 def own_folder(names: Collection[str]) -> str:
     """Return the top folder of all names if it says something that they do not; empty where it does not.
 
-    In ``frankfurt/frankfurt_000000_000294`` the folder says nothing new.
+    In ``frankfurt/frankfurt_000000_000294`` and ``sub-1/ses-2/sub-1_ses-2`` folders say nothing new.
     """
     tops = {name.partition("/")[0] if "/" in name else "" for name in names}
-    repeated = all(base_name(name).startswith(folder) for name in names for folder in name.split("/")[:-1])
+    repeated = all(f"_{folder}" in f"_{base_name(name)}" for name in names for folder in name.split("/")[:-1])
     return "" if len(tops) > 1 or repeated else tops.pop()
 
 

@@ -80,7 +80,7 @@ class JsonIndex:
 def parsed(text: bytes, path: str) -> Any:  # noqa: ANN401  what JSON holds
     """Parse JSON in which keys are unique and all numbers are numbers."""
     try:
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
+        return _DECODER.decode(text.decode(json.detect_encoding(text), "surrogatepass"))
     except (ValueError, RecursionError) as error:
         problem = Message("not-json", "is not JSON ({why})", why=shown(str(error)))
         raise DataError(shown(path), problem, WRITE_AGAIN) from None
@@ -98,6 +98,9 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _refuse_constant(constant: str) -> None:
     """Refuse what Python's reader takes for a number although it is no JSON."""
     raise ValueError(f"it holds {constant}")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse_constant)
 
 
 def index_json(path: str) -> JsonIndex:

@@ -125,6 +125,7 @@ class Listing(NamedTuple):
 
     entries: Entries
     notes: tuple[Note, ...]
+    left_out: frozenset[str] = frozenset()  # the extensions of other files
 
 
 class NamedFiles(NamedTuple):
@@ -368,7 +369,7 @@ def listing_of(folder: str, entries: Entries, others: Counter[str]) -> Listing:
         files=others.total(),
         endings=left_out,
     )
-    return Listing(entries, (Note(message),))
+    return Listing(entries, (Note(message),), frozenset(suffix.lower() for suffix in counts.keys() - known))
 
 
 Answer = TypeVar("Answer")

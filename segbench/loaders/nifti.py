@@ -136,11 +136,24 @@ def _dtype(header: Any, path: str) -> np.dtype[Any]:  # noqa: ANN401  nibabel's
             dtype=_NAMES.get(code, f"{code}, which is unknown"),
         )
         raise DataError(path, problem, "save labels or scores, as one number for each voxel")
+    bits = int(header["bitpix"])
+    if bits not in (0, 8 * dtype.itemsize):  # 0 where a writer left out what the type tells anyway
+        problem = Message(
+            "damaged",
+            "says that values are {dtype}, and that they have {bits} bits, expected {expected}",
+            dtype=dtype.newbyteorder("=").name,
+            bits=bits,
+            expected=8 * dtype.itemsize,
+        )
+        raise DataError(path, problem, WRITE_AGAIN)
     return dtype
 
 
 def _scale(header: Any, path: str) -> tuple[float, float]:  # noqa: ANN401  as above
-    """Return the factor and the addend of stored values; a factor of 0 or NaN means that there is none."""
+    """Return the factor and the addend of stored values; a factor of 0 or NaN means that there is none.
+
+    So nibabel and the reference library read NaN, which nibabel's new headers hold.
+    """
     factor, addend = float(header["scl_slope"]), float(header["scl_inter"])
     if math.isnan(factor) or factor == 0:
         return _AS_STORED

@@ -45,6 +45,7 @@ from segbench.loaders.hints import (
     own_folder,
 )
 from segbench.loaders.images import EXTENSIONS, read_header
+from segbench.loaders.instance_sources import FORMATS, ImageSizes, holds_whole_set, list_instances, read_size
 from segbench.loaders.listing import (
     Entries,
     FileColumn,
@@ -59,6 +60,7 @@ from segbench.loaders.source import OF_VOLUMES, LocalFile, Source, is_archive, m
 
 Place = str | PathLike[str] | None
 
+_NO_SIZES = ImageSizes()
 _BESIDE_LIST = frozenset({"pairs", "column", "images", "allow_missing"})
 
 
@@ -83,6 +85,9 @@ class Inputs:
     photographs : str, optional
         The images of the test set themselves, where they are known: they say which images fit `negatives`, and which
         size these have.
+    sizes : str, optional
+        A folder of photographs that have the sizes of images, or one size, ``"640x480"``, for files of instances that
+        do not tell them.
     pairs : str, optional
         A file list, in place of all the above; with the columns of docs/inputs.md.
     column : str, optional
@@ -105,6 +110,7 @@ class Inputs:
     field_pattern: str = "*"
     negatives: str = ""
     photographs: str | None = None
+    sizes: str | None = None
     pairs: str | None = None
     column: str | None = None
     images: tuple[str, ...] = ()
@@ -170,6 +176,7 @@ class Inputs:
     def with_places(self, change: Callable[[str], str]) -> Self:
         """Return the inputs with each path changed."""
         paths = {key: getattr(self, key) for key in ("ground_truth", "prediction", "field", "photographs", "pairs")}
+        paths["sizes"] = self.sizes if self.sizes and read_size(self.sizes) is None else None
         changed: dict[str, Any] = {key: change(path) for key, path in paths.items() if path}
         return replace(self, **changed, merged=tuple(part.with_places(change) for part in self.merged))
 
@@ -195,10 +202,11 @@ def find_inputs(
     field: Place,
     images: Images,
     method: str | None,
+    sizes: Place = None,
     **options: Any,  # noqa: ANN401  patterns and flags, as fields of Inputs
 ) -> Inputs:
     """Say where the images of a run are, by folders with patterns or by a file list and the column of a method."""
-    arguments = {"ground_truth": ground_truth, "prediction": prediction, "field": field}
+    arguments = {"ground_truth": ground_truth, "prediction": prediction, "field": field, "sizes": sizes}
     paths: dict[str, Any] = {
         name: as_path(argument, name) for name, argument in arguments.items() if argument is not None
     }
@@ -557,25 +565,44 @@ def _as_arguments(inputs: Inputs, methods: Collection[str]) -> str:
 def is_file(path: str) -> bool:
     """Whether a place is one image or array, not a folder or what is read as one."""
     is_single_file = os.path.exists(path) and not os.path.isdir(path)  # noqa: PTH110, PTH112  a str, which may hold a null
-    return is_single_file and not is_archive(path) and not _holds_images(path)
+    return is_single_file and not is_archive(path) and not holds_whole_set(path)
 
 
-def _holds_images(path: str) -> bool:
-    """Return whether a place is a JSON of several images, which is read as a folder is."""
-    if not path.lower().endswith(".json"):
-        return False
-    from segbench.loaders.annotations import are_annotations
+def _listed(path: str, truth: NamedFiles | None, sizes: ImageSizes) -> Listing:
+    """List a place; files of instances take what they do not tell of images from the ground truth, and from `sizes`."""
+    try:
+        listing = list_place(path)
+    except DataError:
+        instances = list_instances(path, truth, sizes)
+        if instances is None:
+            raise
+        return instances
+    beside = None if listing.left_out.isdisjoint(FORMATS) else list_instances(path, truth, sizes)
+    return beside or listing
 
-    return are_annotations(path)
+
+def _sizes(inputs: Inputs) -> ImageSizes:
+    """Return the sizes of images that were given: one for all, or photographs."""
+    size = read_size(inputs.sizes or "")
+    return ImageSizes(size, (inputs.sizes or inputs.photographs) if size is None else None)
 
 
-def _listed(path: str, truth: str) -> Listing:
-    """List a place; results of COCO's format take the names of images from the ground truth."""
-    if not _holds_images(path) or (truth and not _holds_images(truth)):
-        return list_place(path)
-    from segbench.loaders.annotations import list_annotations
+def _two_files(inputs: Inputs, prediction: str, field: LocalFile | None, sizes: ImageSizes) -> Pairing:
+    """Pair two files, whatever their names."""
+    name = shown(split_suffix(LocalFile(inputs.ground_truth).name)[0])
+    unknown = _with_nearest(select(inputs.images, {name})[1], (name,))
+    truth = _single(inputs.ground_truth, None, sizes)
+    only = Entries(lambda _: truth)
+    only.add(name)
+    predicted_name = split_suffix(LocalFile(prediction).name)[0]
+    predicted = _single(prediction, NamedFiles(only, {predicted_name: (0,)}, {}), sizes)
+    return Pairing(inputs, (SampleFiles(name, (truth,), predicted, field),), unknown=unknown)
 
-    return list_annotations(path, truth)
+
+def _single(path: str, truth: NamedFiles | None, sizes: ImageSizes) -> Source:
+    """Return the source of one image; of a file of instances that which reads it."""
+    listing = list_instances(path, truth, sizes)
+    return LocalFile(path) if listing is None else listing.entries.source(0)
 
 
 def _paired(inputs: Inputs) -> Pairing:
@@ -586,21 +613,18 @@ def _paired(inputs: Inputs) -> Pairing:
     )
     if inputs.pairs is not None:
         return _from_list(inputs, inputs.pairs)
-    ground_truth, field = inputs.ground_truth, inputs.field
+    ground_truth, field, sizes = inputs.ground_truth, inputs.field, _sizes(inputs)
     prediction = ground_truth if inputs.prediction is None else inputs.prediction
     one_field = LocalFile(field) if field is not None and is_file(field) else None
     if is_file(ground_truth) and is_file(prediction):
         if field is not None and not one_field:
             problem = Message("not-a-file", "expected a file, as the others are")
             raise DataError(_shown(field), problem, "give one mask")
-        truth = LocalFile(ground_truth)
-        name = shown(split_suffix(truth.name)[0])
-        unknown = _with_nearest(select(inputs.images, {name})[1], (name,))
-        return Pairing(inputs, (SampleFiles(name, (truth,), LocalFile(prediction), one_field),), unknown=unknown)
-    of_truth = _named(ground_truth, patterns[0])
+        return _two_files(inputs, prediction, one_field, sizes)
+    of_truth = _named(ground_truth, patterns[0], sizes=sizes)
     of_prediction = of_truth._replace(notes=())
     if inputs.prediction is not None:
-        of_prediction = _named(prediction, patterns[1], _endings_of_volumes(of_truth), truth=ground_truth)
+        of_prediction = _named(prediction, patterns[1], _endings_of_volumes(of_truth), truth=of_truth, sizes=sizes)
     of_field = None if field is None or one_field else _named(field, patterns[2])
     truths, predictions = of_truth.numbers, of_prediction.numbers
     truth_notes, prediction_notes = of_truth.notes, of_prediction.notes
@@ -751,9 +775,16 @@ def _one_file_each(
     return beside, doubles
 
 
-def _named(folder: str, pattern: Pattern, endings: frozenset[str] = frozenset(), truth: str = "") -> NamedFiles:
+def _named(
+    folder: str,
+    pattern: Pattern,
+    endings: frozenset[str] = frozenset(),
+    *,
+    truth: NamedFiles | None = None,
+    sizes: ImageSizes = _NO_SIZES,
+) -> NamedFiles:
     """Find the files of images; of several with one name those with these extensions, as nnU-Net writes NPZ beside."""
-    entries, notes = _listed(folder, truth)
+    entries, notes, _ = _listed(folder, truth, sizes)
     numbers_by_name: dict[str, tuple[int, ...]] = {}
     tags: dict[int, str] = {}
     unfit = 0

@@ -48,9 +48,11 @@ class Preset:
         The protocols that the data set is for; ``segbench run`` takes the first.
     layout : mapping of str to tuple of str
         Places of ``ground_truth``, ``field``, ``images``, and ``test`` (images of the test set alone, of which those
-        that are normal need a prediction) below the root; of several the first that exists.
+        that are normal need a prediction) below the root, folders or a file; of several the first that exists.
     options : mapping of str to str, float or bool
         Options of the protocols' verbs by long name, ``-`` written ``_``.
+    columns : mapping of str to tuple of str
+        By protocol the keys of the metrics that papers print, in their order: the first columns of a run.
     categories : bool
         Whether the root may hold categories, each a folder with this layout.
     """
@@ -64,6 +66,7 @@ class Preset:
     protocols: tuple[str, ...]
     layout: Mapping[str, tuple[str, ...]]
     options: Mapping[str, str | float | bool]
+    columns: Mapping[str, tuple[str, ...]]
     categories: bool = False
 
     @property
@@ -76,7 +79,7 @@ class Preset:
         candidates = self.layout.get(content, ())
         if not candidates:
             return None
-        folder = next((root / candidate for candidate in candidates if (root / candidate).is_dir()), None)
+        folder = next((root / candidate for candidate in candidates if (root / candidate).exists()), None)
         if folder is None:
             lacks = Message(
                 "missing-folders",
@@ -204,6 +207,7 @@ def _read(text: str, name: str, file: str) -> Preset:
         protocols=protocols,
         layout=layout,
         options=content.get("options", {}),
+        columns={protocol: _as_tuple(keys) for protocol, keys in content.get("columns", {}).items()},
         categories=content.get("categories", False),
         **texts,
     )
@@ -218,7 +222,7 @@ def _wrong(key: str, value: object, expected: str) -> Message:
 
 def _problems(content: Mapping[str, Any]) -> list[Message]:
     """Say all that keeps a TOML file from being a preset."""
-    known = {*_TEXTS, "protocols", "categories", "layout", "options"}
+    known = {*_TEXTS, "protocols", "categories", "layout", "options", "columns"}
     problems = [Message("unknown-entry", "unknown entry {entry!r}", entry=key) for key in content if key not in known]
     if not isinstance(content.get("categories", False), bool):
         problems.append(_wrong("categories", content["categories"], "true or false"))
@@ -228,9 +232,17 @@ def _problems(content: Mapping[str, Any]) -> list[Message]:
     protocols = _as_tuple(content.get("protocols", "pixels"))
     if not protocols or not all(isinstance(name, str) for name in protocols):
         problems.append(_wrong("protocols", content["protocols"], 'names of protocols: ["boundaries"]'))
-    layout, options = content.get("layout", {}), content.get("options", {})
-    if not isinstance(layout, dict) or not isinstance(options, dict):
-        return [*problems, Message("no-table", "layout and options are tables: [layout], [options]")]
+    layout, options, columns = (content.get(name, {}) for name in ("layout", "options", "columns"))
+    if not all(isinstance(table, dict) for table in (layout, options, columns)):
+        return [
+            *problems,
+            Message("no-table", "layout, options and columns are tables: [layout], [options], [columns]"),
+        ]
+    problems += [
+        _wrong(f"[columns] {protocol}", keys, "a list of keys of metrics, for one of the protocols")
+        for protocol, keys in columns.items()
+        if protocol not in protocols or not all(isinstance(key, str) for key in _as_tuple(keys))
+    ]
     if "protocol" in options:
         problems.append(
             Message(

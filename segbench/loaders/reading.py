@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, cast,
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Either, Message, Note, Setting, as_note
-from segbench.core.sample import SIDES, Form, Maps, NoData, Reading, Sample, Side
-from segbench.core.settings import check_choice
+from segbench.core.sample import SIDES, Form, Maps, NoData, OnTop, Reading, Sample, Side
+from segbench.core.settings import as_real, check_choice
 from segbench.loaders.decoded import Decoded, Header, Role
 from segbench.loaders.sizes import (
     HINT,
@@ -91,7 +91,12 @@ class OneMap(Reading):
         """Decode a file."""
         from segbench.loaders.images import decode
 
-        return decode(data, path, role=role, as_volume=self.as_volumes)
+        try:
+            return decode(data, path, role=role, as_volume=self.as_volumes)
+        except DataError as error:
+            if not self.without_volumes or all(setting.name != "volumes" for setting in error.settings):
+                raise
+            raise type(error)(error.path, error.what, "save one map per file") from None
 
     def _one(self, decoded: Decoded, form: Form) -> Maps:
         """Return the only map of a side."""
@@ -280,7 +285,7 @@ class ClassMaps(LabelMapFiles):
             )
 
 
-MASKS = OneMap(name="masks", same_labels=_ALL, soft=True)
+MASKS = OneMap(name="masks", same_labels=_ALL, soft=True, instances="classes")
 BOUNDARIES = BoundaryFiles(
     name="boundaries",
     part_noted=False,
@@ -297,6 +302,7 @@ ANNOTATORS = AnnotatorFiles(
 )
 REGIONS = RegionFiles(
     name="regions",
+    instances="regions",
     levels=False,
     without_negatives="regions",
     without_volumes=_NO_VOLUMES.format("regions are compared"),
@@ -310,6 +316,7 @@ REGIONS = RegionFiles(
 )
 LABEL_MAPS = LabelMapFiles(
     name="labels",
+    instances="classes",
     same_labels=_ALL,
     levels=False,
     without_negatives="labels",
@@ -426,15 +433,15 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
     reads = replace(reads, as_volumes=True) if repairs.volumes else reads
     files, contents = raw.files, raw.contents
     truth_files, prediction_file = tuple(map(shown, files.ground_truths)), shown(files.prediction)
-    drawn = [reads.truths(contents[path], path) for path in files.ground_truths]
-    drawn_by_file = list(zip(truth_files, drawn, strict=True))
+    drawn = _truths(files, contents, reads, repairs)
+    drawn_by_file = list(zip(truth_files, drawn, strict=False))  # several files may hold an object each
     truths = [(file, array) for file, maps in drawn_by_file for array in maps.maps]
     about = next((maps.about for maps in drawn if maps.about is not None), None)
     truth_nodata = dict.fromkeys(hole.value for maps in drawn for hole in maps.nodata if hole)
     notes = _on_side("ground truth", chain.from_iterable(maps.notes for maps in drawn))
     reads = replace(reads, as_volumes=True) if any(maps.volume for maps in drawn) else reads
     on_grid = any(maps.volume or maps.geometry for maps in drawn)
-    predicted = reads.predictions(files, contents)
+    predicted = _prediction(files, contents, reads, repairs, drawn)
     grid = ON_PIXELS
     if on_grid or predicted.volume or predicted.geometry:
         grid = one_grid(drawn_by_file, (prediction_file, predicted), reads, repairs)
@@ -491,6 +498,37 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
         volume=grid.volume,
         affine=grid.affine,
     )
+
+
+def _truths(files: SampleFiles, contents: Mapping[Source, bytes], reads: Reading, repairs: Repairs) -> list[Maps]:
+    """Read the ground truth of each annotator; instances become what the way of reading makes of them."""
+    from segbench.loaders.instance_reading import as_map, instances_in
+
+    paths = files.ground_truths
+    instances = instances_in(paths, contents, reads, "ground truth")
+    if instances is None:
+        return [reads.truths(contents[path], path) for path in paths]
+    if reads.instances == "kept":
+        return [instances]
+    return [as_map(instances, reads, "ground truth", paths[0], on_top=repairs.on_top)]
+
+
+def _prediction(
+    files: SampleFiles, contents: Mapping[Source, bytes], reads: Reading, repairs: Repairs, truths: Sequence[Maps]
+) -> Maps:
+    """Read the prediction in the same way; without an instance it has the size of the ground truth."""
+    import numpy as np
+
+    from segbench.loaders.instance_reading import as_map, instances_in
+
+    instances = instances_in((files.prediction, *files.scales), contents, reads, "prediction")
+    if instances is None:
+        return reads.predictions(files, contents)
+    if reads.instances == "kept":
+        return instances
+    if not instances.maps:
+        return Maps((np.zeros_like(truths[0].maps[0], np.uint16),)) if truths else instances
+    return as_map(instances, reads, "prediction", files.prediction, on_top=repairs.on_top, min_score=repairs.min_score)
 
 
 def how_to_save_labels(lossy: str) -> str:
@@ -571,6 +609,11 @@ class Repairs:
         all, so that they are predicted last, or leave them out of prediction and ground truth, so that positives among
         them are lost to every metric; a note says how many. None: scores without data are refused.
 
+    on_top : {"first", "last", "largest", "smallest", "score"}, optional
+        Where instances that files list overlap: which one a map shows, by the order of the file, by size, or that of
+        the highest score. None: instances of different values that overlap are refused.
+    min_score : float, optional
+        Draw detections of at least this score in maps. None: all, and a note says so.
     geometry : {"header", "shape"}
         Whether the voxels of volumes have to lie at the same positions by the headers of both files, where both tell,
         or only arrays have to have the same shape; a note says which images lie elsewhere. Nothing is resampled.
@@ -597,6 +640,8 @@ class Repairs:
     crop: bool = False
     scale: Scale | None = None
     nodata: NoDataRule | None = None
+    on_top: OnTop | None = None
+    min_score: float | None = None
     geometry: GeometryRule = "header"
     volumes: bool = False
 
@@ -616,6 +661,11 @@ class Repairs:
             object.__setattr__(self, "scale", as_scale(self.scale))
         if self.nodata is not None:
             check_choice(self.nodata, Setting("nodata", None), get_args(NoDataRule))
+        if self.on_top is not None:
+            check_choice(self.on_top, Setting("on_top", None), get_args(OnTop))
+        if self.min_score is not None:
+            least = as_real(self.min_score, Setting("min_score", None), "a score", least=-math.inf, most=math.inf)
+            object.__setattr__(self, "min_score", least)
         check_choice(self.geometry, Setting("geometry", None), get_args(GeometryRule))
 
     @property
@@ -626,6 +676,8 @@ class Repairs:
     def signature_fields(self) -> dict[str, str]:
         """Name the requested repairs; nothing where there are none."""
         fields = {"resize": self.resize, "crop": "lower right" if self.crop else None, "nodata": self.nodata}
+        fields["on_top"] = self.on_top
+        fields["min_score"] = None if self.min_score is None else f"{self.min_score}"
         if self.scale is not None:
             fields["scale"] = f"minmax{_PER_IMAGE}" if self.scale == "minmax" else f"{self.scale}".removesuffix(".0")
         fields["geometry"] = self.geometry if self.geometry != "header" else None
@@ -641,6 +693,8 @@ class Repairs:
             crop="crop" in settings,
             scale=None if scale is None else as_scale(scale.removesuffix(_PER_IMAGE)),
             nodata=cast("NoDataRule | None", settings.get("nodata")),
+            on_top=cast("OnTop | None", settings.get("on_top")),
+            min_score=float(settings["min_score"]) if "min_score" in settings else None,
             geometry=cast("GeometryRule", settings.get("geometry", "header")),
             volumes="volumes" in settings,
         )

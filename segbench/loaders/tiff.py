@@ -19,11 +19,21 @@ from typing import Any, BinaryIO, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.errors import VOLUMES, DataError
+from segbench.core.errors import DataError
 from segbench.core.messages import Message, Note
 from segbench.core.sample import NoData
 from segbench.loaders.arrays import as_map, one_channel, squeezed, through_palette
-from segbench.loaders.decoded import MAX_PIXELS, ORIENTATION, UPRIGHT, Decoded, Format, Header, Role, too_large
+from segbench.loaders.decoded import (
+    AS_VOLUME,
+    MAX_PIXELS,
+    ORIENTATION,
+    UPRIGHT,
+    Decoded,
+    Format,
+    Header,
+    Role,
+    too_large,
+)
 from segbench.loaders.raster import WEBP_LOSSLESS, notes_on_orientation, orientation_of
 from segbench.loaders.source import CUT, WRITE_AGAIN
 from segbench.loaders.volumes import as_volume, shape_of_volume
@@ -74,7 +84,7 @@ def _decode(data: bytes, path: str, role: Role) -> Decoded:
         pages, masks = _pages(tiff, path)
         if len(pages) != 1:
             problem = Message("several-images", "{images} pages, expected one image", images=len(pages))
-            raise DataError(path, problem, f"save one file per image, or {VOLUMES}")
+            raise DataError(path, problem, "save one file per image; " + AS_VOLUME)
         return _map_of_page(data, pages[0], path, role, masks=masks)
 
 
@@ -296,7 +306,7 @@ def _pages(tiff: Any, path: str, *, most: int = MAX_PAGES) -> tuple[list[Any], b
     pages = list(islice(tiff.pages, most + 1))
     if len(pages) > most:
         problem = Message("several-images", "more than {most} pages, expected one image", most=most)
-        raise DataError(path, problem, f"save one file per image, or {VOLUMES}")
+        raise DataError(path, problem, "save one file per image; " + AS_VOLUME)
     whole = [page for page in pages if not getattr(page, "is_reduced", False)]
     images = [page for page in whole if not int(getattr(page, "subfiletype", 0)) & MASK_PAGE]
     return (images, len(images) < len(whole)) if images else (whole, False)

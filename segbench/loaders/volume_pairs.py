@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import permutations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from segbench.core.errors import DataError
-from segbench.core.geometry import CORNERS_APART, Affine, Geometry, corners_apart
+from segbench.core.geometry import CORNERS_APART, Affine, Geometry, corners_apart, order_of_axes, transposition
 from segbench.core.messages import Message, Note, Setting
 from segbench.core.sample import Maps, Reading
 from segbench.loaders.decoded import Header, Role
@@ -164,25 +163,19 @@ def require_shape(grid: Grid, truth: Grid) -> None:
             "other-dimensions", "has the shape {shape: x }, expected {expected: x } as in {other}", **shapes
         )
         raise GridError(grid.file, problem, "compare volumes with volumes, and images with images")
-    order = next(
-        (axes for axes in permutations(range(3)) if tuple(grid.shape[axis] for axis in axes) == truth.shape), None
-    )
-    if order is not None:
+    order = order_of_axes(grid.shape, truth.shape)
+    if order:
         problem = Message(
             "permuted-axes",
             "is {shape: x } (depth x height x width), expected {expected: x } as in {other}: its axes are permuted",
             **shapes,
         )
-        code = f"volume.transpose({', '.join(map(str, order))})"
-        raise GridError(
-            grid.file,
-            problem,
-            Message(
-                "fix",
-                "save it with the axes of the ground truth: {code} of an array (z, y, x), and its affine alike",
-                code=code,
-            ),
+        hint = Message(
+            "fix",
+            "save it with the axes of the ground truth: {code} of an array (z, y, x), and its affine alike",
+            code=transposition(order),
         )
+        raise GridError(grid.file, problem, hint)
     problem = Message(
         "other-shape", "is {shape: x } (depth x height x width), expected {expected: x } as in {other}", **shapes
     )

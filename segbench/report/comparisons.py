@@ -375,7 +375,9 @@ def _rank_table(comparison: Comparison, keys: Sequence[str]) -> TextTable:
     return TextTable.of(cells, names=2, notes=[note])
 
 
-def paper_table(report: ComparisonReport, *, intervals: bool, underlined: bool, digits: int, zeros: bool) -> TextTable:
+def paper_table(
+    report: ComparisonReport, *, intervals: bool, underlined: bool, digits: int, zeros: bool, percent: bool = False
+) -> TextTable:
     """Return one table for a paper: methods by several metrics, the best in bold, significance as superscripts."""
     keys = compared(report.first) if report.metrics is None else list(report.metrics)
     columns = method_table(next(iter(report.results.values())), keys=keys).columns
@@ -397,10 +399,10 @@ def paper_table(report: ComparisonReport, *, intervals: bool, underlined: bool, 
                 raised[len(rows), printed_column] = superscripts[method]
             rows.append(TableRow(labels, by_method[method].summary, ends, sd=by_method[method].sd))
     labels = ("", "method") if "" in report.comparisons else (report.axis, "", "method")
-    text = MetricTable(labels, columns, rows, sets=sets).text(digits=digits, zeros=zeros)
+    text = MetricTable(labels, columns, rows, sets=sets, percent=percent).text(digits=digits, zeros=zeros)
     lower = ", ".join(metric.name for metric in columns if metric.better == "lower")
     second = underlined and "second" in text.marks.values()
-    notes: list[Note | str] = [_legend(report, keys, second=second, intervals=intervals)]
+    notes: list[Note | str] = [*text.notes, _legend(report, keys, second=second, intervals=intervals)]
     if set(report.comparisons) == {""} and len(report.first.methods) == 2:  # which no letters tell apart
         notes += [report.first.answer(key).verdict for key in keys]
     notes += [f"lower is better: {lower}"] if lower else []

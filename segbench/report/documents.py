@@ -15,16 +15,16 @@ from segbench.core.messages import Message, Note, as_note
 from segbench.core.metric import finite, finite_values
 from segbench.core.names import latex_name, markdown_name, one_line, unknown_to_pdflatex
 from segbench.core.text_table import TextTable, side_by_side
-from segbench.report.metric_table import MetricTable
+from segbench.report.latex import BETWEEN, LONGEST, OF_RAISED, in_lines, latex_tables
 from segbench.report.nnunet import nnunet_document
 from segbench.report.tables import (
     PLAIN,
-    ResultSet,
     TableSettings,
     image_metrics,
     listed,
     mean_of_folds,
     part_rows,
+    table_of_sets,
     threshold_columns,
     worst_first,
 )
@@ -39,24 +39,17 @@ def document(results: Sequence[Result], form: str, settings: TableSettings = PLA
         return json_document(results, settings)
     if form == "nnunet":
         return nnunet_document(results)
+    if form == "latex":
+        return "\n".join(map(latex_table, latex_tables(results, settings, marked=settings.marked)))
     every = form == "csv"
     tables = []
     for parts in listed(results, settings, every=every):
-        texts = {
-            name: part.table.exact()
-            if every
-            else _signed(part, settings).text(digits=settings.digits, zeros=settings.zeros)
-            for name, part in parts.items()
-        }
-        tables.append(side_by_side(texts, "" if every else "-"))
-    write = {"csv": csv_table, "markdown": markdown_table, "latex": latex_table}[form]
+        if every:
+            tables.append(side_by_side({name: part.table.exact() for name, part in parts.items()}, ""))
+        else:
+            tables.append(table_of_sets(parts, settings))
+    write = {"csv": csv_table, "markdown": markdown_table}[form]
     return ("" if every else "\n").join(map(write, tables))
-
-
-def _signed(part: ResultSet, settings: TableSettings) -> MetricTable:
-    """Add the signatures to the notes of a table of methods."""
-    signatures = part.signatures if settings.rows in ("method", "group", "object", "run") else ()
-    return replace(part.table, notes=(*part.table.notes, *signatures))
 
 
 def json_document(results: Sequence[Result], settings: TableSettings = PLAIN) -> str:
@@ -220,12 +213,14 @@ def latex_table(table: TextTable) -> str:
         " & ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip() + r" \\"
         for cells in [header, *rows]
     ]
-    start = rf"\begin{{tabular}}{{{''.join(_latex_sides(table))}}}"
+    start = rf"\begin{{tabular}}{{@{{}}{''.join(_latex_sides(table))}@{{}}}}"
     lines = [start, r"\toprule", *_latex_groups(groups), first, r"\midrule", *others, r"\bottomrule", r"\end{tabular}"]
     # A note is a comment, for the caption is the author's.
     unknown = " ".join(unknown_to_pdflatex("".join(lines)))
     compiler = [f"needs LuaLaTeX or XeLaTeX, with a font that has {unknown}"] if unknown else []
-    notes = (r"needs \usepackage{booktabs}", *compiler, *table.notes)
+    broken = any(len(name) > LONGEST for row in table.rows for name in row[: table.names])
+    breaks = [f"names of more than {LONGEST} letters are broken into two lines"] if broken else []
+    notes = (r"needs \usepackage{booktabs}", *compiler, *breaks, *table.notes)
     return "\n".join([*lines, *(f"% {one_line(as_note(note).written('options'))}" for note in notes)]) + "\n"
 
 
@@ -243,7 +238,8 @@ def _latex_groups(groups: Sequence[tuple[str, int]]) -> list[str]:
 
 def _latex_cell(table: TextTable, text: str, row: int, column: int) -> str:
     if column < table.names:
-        return latex_name(text)
+        lines = [latex_name(line) for line in in_lines(text)]
+        return lines[0] if len(lines) == 1 else rf"\shortstack[l]{{{lines[0]}\\{lines[1]}}}"
     value = "--" if text == "-" else latex_name(text).replace("-", "$-$")
     mark = table.marks.get((row, column))
     if mark:
@@ -254,11 +250,14 @@ def _latex_cell(table: TextTable, text: str, row: int, column: int) -> str:
 
 def _latex_sides(table: TextTable) -> list[str]:
     """Align columns; superscripts take no width, so that digits align, and have room behind them."""
-    sides = ["l" if side == "<" else "r" for side in table.sides]
     longest: dict[int, int] = {}
     for (_, column), raised in table.raised.items():
         longest[column] = max(len(raised), longest.get(column, 0))
-    for column, letters in longest.items():
-        if letters:
-            sides[column] += rf"@{{\hspace{{{1.2 + 0.35 * letters:.1f}em}}}}"
+    sides = []
+    for column, side in enumerate(table.sides):
+        letters = longest.get(column, 0)
+        between = BETWEEN if column < len(table.header) - 1 else 0.0
+        between += OF_RAISED * max(0, letters - bool(between))  # a single one lies between the columns
+        apart = rf"@{{\hspace{{{between:.2f}em}}}}" if between else ""
+        sides.append(("l" if side == "<" else "r") + apart)
     return sides

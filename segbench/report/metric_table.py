@@ -23,6 +23,7 @@ ENDS = "low", "high"
 BELOW = "\x1e"
 """Between the lines of a cell, a value and the ends of its interval, in tables for the terminal."""
 _LISTED = 4
+_PERCENT = 100
 _UNKNOWN = (math.nan, math.nan)
 _IN_CSV: Mapping[SpreadForm, tuple[str, ...]] = {
     "": (),
@@ -65,6 +66,15 @@ class MetricTable:
     notes: tuple[Note, ...] = ()
     spread: SpreadForm = ""
     noun: str = "image"
+    percent: bool = False  # shares are written in percent
+
+    def _scale(self, metric: Metric) -> int:
+        """Return by what values of a metric are multiplied where they are printed for readers."""
+        return _PERCENT if self.percent and metric.is_share else 1
+
+    def _digits(self, metric: Metric, digits: int) -> int:
+        """Return the decimal places of a metric: beside shares in percent others have those of the shares of 1."""
+        return digits + 2 if self.percent and not metric.is_share else digits
 
     def _value(self, row: TableRow, metric: Metric) -> float:
         """Return what is printed of a metric: its value, or the mean or median that its spread is about."""
@@ -81,6 +91,15 @@ class MetricTable:
             return (math.nan,)
         of_images = row.spread[metric.key]
         return (of_images.sd,) if self.spread == "sd" else (of_images.lower, of_images.upper)
+
+    @property
+    def _notes_on_percent(self) -> tuple[Note, ...]:
+        """Say which columns are in percent, where not all are."""
+        if not self.percent:
+            return ()
+        others = [metric.name for metric in self.columns if not metric.is_share]
+        but = Message("but", " but {others}", others=", ".join(others)) if others else ""
+        return (Note(Message("percent", "in percent{but}", but=but)),)
 
     @property
     def _notes_on_spread(self) -> tuple[Note, ...]:
@@ -134,7 +153,9 @@ class MetricTable:
         column = next(column for column in self.columns if column.key == key)
         for members in self.sets:
             values = [self._value(self.rows[row], column) for row in members]
-            marks |= zip(members, ranked(values, column.better, digits=digits), strict=True)
+            scaled = [self._scale(column) * value for value in values]
+            ranks = ranked(scaled, column.better, digits=self._digits(column, digits))
+            marks |= zip(members, ranks, strict=True)
         return marks
 
     def text(self, *, digits: int = DIGITS, zeros: bool = False, stacked: str = "") -> TextTable:
@@ -143,9 +164,10 @@ class MetricTable:
 
         def cell(row: TableRow, metric: Metric) -> str:
             numbers = self._value(row, metric), *self._beside(row, metric)
-            value, *ends = (metric.written(estimate, digits=digits) for estimate in numbers)
-            deviation = row.sd.get(metric.key, math.nan)
-            value += "" if math.isnan(deviation) else f" ± {number(deviation, digits=digits)}"
+            scale, places = self._scale(metric), self._digits(metric, digits)
+            value, *ends = (metric.written(scale * estimate, digits=places) for estimate in numbers)
+            deviation = scale * row.sd.get(metric.key, math.nan)
+            value += "" if math.isnan(deviation) else f" ± {number(deviation, digits=places)}"
             if stacked and row.intervals:
                 return BELOW.join([value, *ends])
             if self.spread == "sd":
@@ -176,7 +198,7 @@ class MetricTable:
             rows,
             names=first,
             marks=marks,
-            notes=(*self._notes_on_spread, *self.notes),
+            notes=(*self._notes_on_percent, *self._notes_on_spread, *self.notes),
             spare=grouped((self.columns[column - first].name, column) for *_, column in sorted(spare)),
             groups=[*[("", "")] * first, *groups, *[("", "")] * len(self.texts)],
             latex=[*label_headings, *map(_latex_heading, self.columns), *text_headings],

@@ -19,7 +19,8 @@ Conventions
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from functools import cache
 
 from segbench.aggregator.comparing import different_settings
 from segbench.aggregator.result import Result
@@ -32,9 +33,17 @@ def competing_sets(results: Sequence[Result]) -> list[list[int]]:
     """Return the indices of results that compete: sets on most images first, then partial ones and published curves."""
     sets: list[list[int]] = []
     published: list[int] = []
+    numbers: dict[Hashable, int] = {}
+    kinds = [numbers.setdefault(_counted_as(result), len(numbers)) for result in results]
+
+    @cache
+    def are_alike(kind: int, other: int) -> bool:
+        """Compare results once for all that were counted as they were."""
+        return _alike(results[kinds.index(kind)], results[kinds.index(other)])
+
     for index, result in sorted(enumerate(results), key=lambda at: not at[1].competes):
         # With all of them, as two of different settings are both like one whose settings are not known.
-        alike = [members for members in sets if all(_alike(result, results[k]) for k in members)]
+        alike = [members for members in sets if all(are_alike(kinds[index], kinds[k]) for k in members)]
         if result.published:
             published.append(index)
         elif alike:
@@ -50,6 +59,12 @@ def competing_sets(results: Sequence[Result]) -> list[list[int]]:
     if len(sets) == 1:
         return [sorted(sets[0] + published)]
     return [*map(sorted, sets), *([published] if published else [])]
+
+
+def _counted_as(result: Result) -> Hashable:
+    """Return all that `_alike` asks of a result: the same of two results that were counted alike."""
+    settings = frozenset(result.settings.items()), frozenset(result.measuring_settings)
+    return frozenset(result.counts), result.data, settings, result.kind, result.rules.competes
 
 
 def _alike(first: Result, second: Result) -> bool:

@@ -101,14 +101,15 @@ def plane_at(
 def axial_plane_of_most_errors(
     states: NDArray[np.uint8], spacing: Sequence[float] | None = None, affine: Affine | None = None
 ) -> Plane:
-    """Return the axial plane with most wrong voxels, the first of equals; without any the one with most to see."""
+    """Return the axial plane with most wrong voxels, the first of equals; without any the middle of what is seen."""
     middle = plane_at(states.shape, [extent // 2 for extent in states.shape], AXIAL, spacing, affine)
     across = tuple(axis for axis in range(3) if axis != middle.axis)
-    for shown in (np.isin(states, WRONG), seen_in(states)):
-        voxels = shown.sum(axis=across)
-        if voxels.any():
-            return middle._replace(at=int(voxels.argmax()))
-    return middle
+    wrong = np.isin(states, WRONG).sum(axis=across)
+    if wrong.any():
+        return middle._replace(at=int(wrong.argmax()))
+    # Not the plane with most to see: of contours that is where a surface lies in the plane.
+    seen = np.flatnonzero(seen_in(states).any(axis=across))
+    return middle._replace(at=int(seen[seen.size // 2])) if seen.size else middle
 
 
 def slices_of_errors(

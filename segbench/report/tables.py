@@ -25,6 +25,7 @@ from segbench.core.metric import Metric, Summary, columns, image_columns, optimi
 from segbench.core.names import few_names
 from segbench.core.numbers import DIGITS, many, number
 from segbench.core.settings import options_of
+from segbench.core.text_table import TextTable, side_by_side
 from segbench.inputs.class_names import in_no_mean
 from segbench.loaders.belonging import ALL_IMAGES
 from segbench.protocols.registry import protocols_of, verb_of
@@ -43,20 +44,24 @@ _LISTS_ALL = Either("result.curve lists", "--format csv and json list")
 class TableSettings:
     """How results are listed.
 
-    There is one of the `intervals` per result, or none. Metrics are those of some `keys` in this order, or all that
-    have a column, with the `spread` of images. The `sets` name the data set of each result, a group of columns; without
-    them there is a single one. The worst images come first by the metric `sort`. For readers are `digits`, `zeros`
-    before the point, and the `style` of settings in texts.
+    There is one of the `intervals` per result, or none. Metrics are those of some `keys` in this order, or some `first`
+    and then all that have a column, with the `spread` of images. The `sets` name the data set of each result, a group
+    of columns; without them there is a single one. The worst images come first by the metric `sort`. For readers are
+    `digits`, `zeros` before the point, shares in `percent`, whether the best are `marked` in LaTeX, and the `style` of
+    settings in texts.
     """
 
     rows: RowKind = "method"
     intervals: Sequence[Intervals] = ()
     keys: Sequence[str] | None = None
+    first: Sequence[str] = ()
     sets: Sequence[str] = ()
     sort: str | None = None
     spread: SpreadForm = ""
     digits: int = DIGITS
     zeros: bool = False
+    percent: bool = False
+    marked: bool = True
     style: Style = "python"
 
     def chosen(self, values: Mapping[str, Any], *more: str) -> dict[str, Any]:
@@ -127,10 +132,34 @@ def _part(
         table = threshold_table(part_results, digits=settings.digits, keys=keys, every=every)
     elif settings.rows in AXES:
         rows = part_rows(part_results, settings.rows, intervals=drawn)
-        table = part_table(rows, part_results, settings.rows, keys=keys, every=every, spread=settings.spread)
+        table = part_table(
+            rows, part_results, settings.rows, keys=keys, every=every, spread=settings.spread, first=settings.first
+        )
     else:
-        table = method_table(part_results, intervals=drawn, keys=keys, every=every, names=named, spread=settings.spread)
-    return ResultSet(part_results, named, drawn, table)
+        table = method_table(
+            part_results,
+            intervals=drawn,
+            keys=keys,
+            every=every,
+            names=named,
+            spread=settings.spread,
+            first=settings.first,
+        )
+    return ResultSet(part_results, named, drawn, replace(table, percent=settings.percent))
+
+
+def table_of_sets(parts: Mapping[str, ResultSet], settings: TableSettings) -> TextTable:
+    """Return the tables of data sets for readers side by side, with signatures as notes."""
+    texts = {
+        name: _signed(part, settings).text(digits=settings.digits, zeros=settings.zeros) for name, part in parts.items()
+    }
+    return side_by_side(texts, "-")
+
+
+def _signed(part: ResultSet, settings: TableSettings) -> MetricTable:
+    """Add the signatures to the notes of a table of methods."""
+    signatures = part.signatures if settings.rows in ("method", "group", "object", "run") else ()
+    return replace(part.table, notes=(*part.table.notes, *signatures))
 
 
 def by_protocol(results: Sequence[Result], *, by_group: bool = False) -> dict[str, list[int]]:
@@ -161,6 +190,7 @@ def method_table(
     fold_rows: bool = True,
     spread: SpreadForm = "",
     numbered: bool = False,
+    first: Sequence[str] = (),
 ) -> MetricTable:
     """Return one row per method; with `every`, all metrics, numbers of images and signatures, as other programs need.
 
@@ -195,7 +225,7 @@ def method_table(
             mean = mean_of_folds(result)
             label = f"{names[k]}, mean of {many(len(result.runs), 'fold')}"
             rows.append(TableRow((label,), mean.summary, {}, tuple(texts(mean)[title] for title in titles), k, mean.sd))
-    shown = _method_columns(results, keys, every=every)
+    shown = _method_columns(results, keys, every=every, first=first)
     shown_remarks = remarks(results, intervals, keys=keys, names=names, deviations=not spread)
     notes = [*optimistic_notes(shown), *(remark.note for remark in shown_remarks if remark.kind != "run")]
     row_of = {row.method: number for number, row in reversed([*enumerate(rows)])}  # the first of each result
@@ -227,13 +257,15 @@ def metric_keys(results: Sequence[Result], rows: RowKind) -> list[str]:
     return [metric.key for metric in _method_columns(results, None, every=True)]
 
 
-def _method_columns(results: Sequence[Result], keys: Sequence[str] | None, *, every: bool) -> tuple[Metric, ...]:
-    """Choose the metrics of a table of methods."""
+def _method_columns(
+    results: Sequence[Result], keys: Sequence[str] | None, *, every: bool, first: Sequence[str] = ()
+) -> tuple[Metric, ...]:
+    """Choose the metrics of a table of methods: those of some keys, or some first and then all that have a column."""
     known = {metric.key: metric for result in results for metric in result.metrics if metric.key}
     if keys is not None:
         return _chosen(known, keys)
     if not every:
-        return columns(results[0].metrics)
+        return (*_chosen(known, first), *(metric for metric in columns(results[0].metrics) if metric.key not in first))
     measured = dict.fromkeys(key for result in results for key in result.summary)
     return tuple(known.get(key) or Metric(key=key) for key in measured)
 
@@ -298,11 +330,12 @@ def table_of_images(
         order = worst_first(known[sort], values)
     shown = order[:most].tolist()
     row_of: dict[int, TableRow] = {}
+    measures = [summaries.of_keys([metric.key for metric in metrics]) for summaries in summaries_of]
     for row_number in sorted(shown):
         k = int(np.searchsorted(first_rows, row_number, "right")) - 1
         name = names_of_result[k][row_number - first_rows[k]]
         result_labels, _ = named[k]
-        row_of[row_number] = TableRow((*result_labels, name), summaries_of[k][name], method=k)
+        row_of[row_number] = TableRow((*result_labels, name), measures[k](name), method=k)
     rows = [row_of[row_number] for row_number in shown]
     shown_keys, rows_of_result = [metric.key for metric in metrics], Counter(row.method for row in rows)
     undefined = Counter((note, row.method) for row in rows for note in undefined_metrics(row.summary, shown_keys))
@@ -425,6 +458,7 @@ def part_table(
     keys: Sequence[str] | None,
     every: bool,
     spread: SpreadForm = "",
+    first: Sequence[str] = (),
 ) -> MetricTable:
     """Return one row per part and method, the methods of a part one below the other; with `every` as `method_table`.
 
@@ -439,7 +473,14 @@ def part_table(
         drawn = [part.intervals for part in block if part.intervals is not None]
         block_results = [part.result for part in block]
         table = method_table(
-            block_results, intervals=drawn, keys=keys, every=every, fold_rows=False, spread=spread, numbered=numbered
+            block_results,
+            intervals=drawn,
+            keys=keys,
+            every=every,
+            fold_rows=False,
+            spread=spread,
+            numbered=numbered,
+            first=first,
         )
         sets += [[row + len(rows) for row in competing] for competing in table.sets]
         rows += [row._replace(labels=(part.name, part.method)) for part, row in zip(block, table.rows, strict=True)]

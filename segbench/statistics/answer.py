@@ -312,9 +312,19 @@ class Answer:
 
     def ahead(self, standing: Standing, other: Standing) -> float:
         """Return by how much one method is better than another, on what both have."""
-        pair = self._pair(standing, other)
-        side = 1 if self.methods[self.pairs.pairs[0][pair]] == standing.method else -1
-        return side * self.metric.direction * float(self.pairs.differences[pair])
+        pair, sign = self._pair(standing, other), self._sign(standing, other)
+        return sign * float(self.pairs.differences[pair])
+
+    def lead(self, standing: Standing, other: Standing) -> tuple[float, Interval]:
+        """Return by how much one method is better than another, as `ahead` does, and the interval of that."""
+        sign = self._sign(standing, other)
+        low, high = sorted((sign * self._ends[:, self._pair(standing, other)]).tolist())
+        return self.ahead(standing, other), (low, high)
+
+    def _sign(self, standing: Standing, other: Standing) -> int:
+        """Return 1 where the difference of a pair is by how much the first is better, or -1."""
+        is_first = self.methods[self.pairs.pairs[0][self._pair(standing, other)]] == standing.method
+        return self.metric.direction if is_first else -self.metric.direction
 
     @property
     def needed(self) -> str:
@@ -360,7 +370,7 @@ class Answer:
                 standing.method,
                 number(standing.estimate, digits=digits),
                 interval_text(standing.interval.ends, digits),
-                self._better_than(standing),
+                self.beats(standing),
                 *self._against_best(standing, digits),
             ]
             for standing in shown
@@ -389,7 +399,7 @@ class Answer:
         ahead = self.ahead(first, standing)
         return [number(ahead, digits=digits), "-".join(map(str, self.tally(first, standing)))]
 
-    def _better_than(self, standing: Standing) -> str:
+    def beats(self, standing: Standing) -> str:
         """Write the letters of printed methods, and the number of others; or that it is better than all."""
         beaten = standing.better_than
         if len(beaten) == len(self.standings) - 1 > 1:

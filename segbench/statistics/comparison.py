@@ -169,6 +169,7 @@ class Comparison:
     test: Test = "t-test"
     _t_tests: dict[str, TTests] = field(default_factory=dict, init=False)
     _signed_rank_tests: dict[str, SignedRankTests] = field(default_factory=dict, init=False)
+    _ranks: dict[str, Ranks] = field(default_factory=dict, init=False)
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -369,7 +370,13 @@ class Comparison:
         Equals share the better rank; nan where no resample defines the metric for all methods, and where pairs are not
         all compared on the same images.
         """
-        return {metric.key: _rank_shares(self, metric.key) for metric in self.metrics}
+        return {metric.key: self.ranks(metric.key) for metric in self.metrics}
+
+    def ranks(self, key: str) -> Ranks:
+        """Return by method the share of resamples in which it is first, second, and so on, by one metric."""
+        if key not in self._ranks:
+            self._ranks[key] = _rank_shares(self, key)
+        return self._ranks[key]
 
     def answer(self, key: str | None = None) -> Answer:
         """Say which method is best by one metric, and how sure that is."""

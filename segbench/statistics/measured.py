@@ -13,9 +13,9 @@ Which of the two a metric's interval comes from depends on how it moves with the
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -327,8 +327,26 @@ def _kept(table: Table, replicates: int) -> bool:
     return replicates <= table.images and replicates * table.rows.shape[1] <= CELLS_AT_ONCE
 
 
-def weights_of_draws(images: int, replicates: int, seed: int) -> Iterator[FloatArray]:
-    """Draw images with replacement: how often each comes in each replicate, some rows at a time."""
+def weights_of_draws(images: int, replicates: int, seed: int) -> Iterable[FloatArray]:
+    """Draw images with replacement: how often each comes in each replicate, some rows at a time.
+
+    Weights that take a single block are kept for the next method.
+    """
+    blocks = _only_block if images * replicates <= CELLS_AT_ONCE else _drawn_blocks
+    return blocks(images, replicates, seed)
+
+
+@lru_cache(maxsize=1)
+def _only_block(images: int, replicates: int, seed: int) -> tuple[FloatArray, ...]:
+    """Draw all weights."""
+    blocks = tuple(_drawn_blocks(images, replicates, seed))
+    for weights in blocks:
+        weights.flags.writeable = False
+    return blocks
+
+
+def _drawn_blocks(images: int, replicates: int, seed: int) -> Iterator[FloatArray]:
+    """Draw weights, some rows at a time."""
     random = np.random.default_rng(seed)
     at_once = max(CELLS_AT_ONCE // images, 1)
     step = max(at_once, _LEAST_ROWS)

@@ -434,13 +434,18 @@ class TestWhatIsRefused:
 
     @pytest.mark.parametrize(
         "protocol",
-        ["labels", "boundaries", "regions", "saliency", "anomalies"],
+        ["boundaries", "regions", "saliency"],
     )
     def test_batches_as_one_image(self, protocol):
         batch = np.stack([np.eye(8, dtype=np.uint8)] * 2) * 255
         for labels in (batch, batch[0, 0]):
             with refused("other-shape", ArgumentError):
                 Accumulator(protocol).update(labels, labels, name="a")
+
+    def test_volumes_of_saliency(self):
+        volumes = np.full((1, 3, 8, 8), 255, np.uint8)
+        with refused("other-shape", ArgumentError, shape=(1, 3, 8, 8)):
+            Accumulator("saliency").update(volumes, volumes, names=["a"])
 
     @pytest.mark.parametrize("protocol", ["saliency", "anomalies"])
     def test_several_maps_for_one_ground_truth(self, protocol):

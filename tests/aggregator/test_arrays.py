@@ -5,9 +5,25 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from cases import FIRST_SCORES, FIRST_TRUTH, SECOND_SCORES, SECOND_TRUTH, write_papers
-from refusing import refused
+from refusing import refused, within
 
-from segbench import ArgumentError, Boundaries, Pixels, Repairs, Thresholds, evaluate
+from segbench import (
+    Accumulator,
+    Anomalies,
+    ArgumentError,
+    Boundaries,
+    Centerlines,
+    Classes,
+    Contours,
+    DataError,
+    Labels,
+    Objects,
+    Pixels,
+    Repairs,
+    Thresholds,
+    count,
+    evaluate,
+)
 
 PAPERS = {"first": (FIRST_TRUTH * 255, FIRST_SCORES), "second": (SECOND_TRUTH * 255, SECOND_SCORES)}
 
@@ -60,20 +76,81 @@ def test_a_data_set_with_an_index_is_gone_through():
     assert told == [(1, 2), (2, 2)]
 
 
-@pytest.mark.parametrize(("protocol", "kind"), [("pixels", "perhaps-batch"), ("labels", "other-shape")])
-def test_batches_are_not_taken_for_images(protocol, kind):
+@pytest.mark.parametrize("protocol", ["pixels", "labels", "contours", Objects(kind="components"), "anomalies"])
+def test_batches_are_not_taken_for_images(protocol):
     batch = (np.stack([FIRST_TRUTH] * 2), np.stack([FIRST_TRUTH > 0] * 2))
-    with refused(kind, ArgumentError, shape=(2, 4, 4)):
+    with refused("perhaps-batch", ArgumentError, shape=(2, 4, 4)):
         evaluate([batch], protocol=protocol)
     one = evaluate([tuple(part[:1] for part in batch)], protocol=protocol)  # as batches of one are
     assert (len(one.counts), one.notes) == (1, ())
 
 
-def test_a_named_volume_counts_as_one_image_and_it_is_said():
-    result = evaluate({"scan": (np.stack([FIRST_TRUTH] * 2), np.stack([FIRST_SCORES] * 2))})
-    assert list(result.counts) == ["scan"]
-    (note,) = result.notes
-    assert (note.kind, note.values["axes"]) == ("counted-as-volume", 3)
+@pytest.mark.parametrize(
+    ("protocol", "key"),
+    [
+        (Pixels(), "ods_f"),
+        (Labels(classes=2), "mean_dice_cases"),
+        (Classes(labels=range(2)), "macro_ods_f"),
+        (Contours(), "hd"),
+        (Objects(), "f1@0.5"),
+        (Centerlines(), "cldice"),
+        (Anomalies(), "aupro"),
+    ],
+    ids=lambda of: getattr(of, "name", of),
+)
+def test_a_named_volume_counts_as_one_image_as_its_file_does_and_it_is_said(tmp_path, protocol, key):
+    truth = np.zeros((4, 6, 8), np.uint8)
+    truth[1:3, 2:5, 2:7] = 1
+    predicted = np.roll(truth, 1, axis=2)
+    if key == "macro_ods_f":
+        predicted = np.stack([1 - predicted, predicted]).astype(np.float32)  # an axis of classes first
+    result = evaluate({"scan": (truth, predicted)}, protocol=protocol)
+    accumulator = Accumulator(protocol)
+    accumulator.update(truth[np.newaxis], predicted[np.newaxis], names=["scan"])
+    for folder, array in (("gt", truth), ("pred", predicted)):
+        (tmp_path / folder).mkdir()
+        np.save(tmp_path / folder / "scan.npy", array)
+    of_files = evaluate(tmp_path / "gt", tmp_path / "pred", protocol, repairs=Repairs(volumes=True))
+    assert result.counts == accumulator.compute().counts == of_files.counts
+    assert result.summary[key] == of_files.summary[key] > 0
+    (note,) = (note for note in result.notes if note.kind == "counted-as-volume")
+    assert note.values["axes"] == 3
+    if key in ("ods_f", "mean_dice_cases"):
+        assert count(truth, predicted, protocol) == result.counts["scan"]
+
+
+@pytest.mark.parametrize(
+    "protocol", [Pixels(), Labels(classes=2), Contours(), Contours(classes=2), Objects(), Objects(kind="components")]
+)
+def test_permuted_axes_are_named_with_the_order_that_puts_them_right(protocol):
+    truth = np.zeros((4, 6, 8), np.uint8)
+    truth[1:3, 2:5, 2:7] = 1
+    predicted = truth.transpose(1, 2, 0)
+    code = "volume.transpose(2, 0, 1)"
+    for action in (
+        lambda: count(truth, predicted, protocol),
+        lambda: evaluate({"a": (truth, predicted)}, protocol=protocol),
+    ):
+        with pytest.raises((ArgumentError, DataError)) as raised:
+            action()
+        assert within(raised.value, "permuted-axes")["code"] == code
+    assert count(truth, predicted.transpose(2, 0, 1), protocol) == count(truth, truth, protocol)
+
+
+def test_a_transposed_image_is_named_too():
+    mask = np.ones((4, 6), bool)
+    with refused("other-size", DataError) as raised:
+        count(mask, mask.T, "contours")
+    assert within(raised.value, "permuted-axes")["code"] == "image.transpose(1, 0)"
+
+
+@pytest.mark.parametrize(
+    "protocol", [Contours(spacing=(3, 1, 1)), Contours(surface="voxels"), Centerlines(connectivity=26)]
+)
+def test_settings_of_volumes_say_what_arrays_are(protocol):
+    volume = np.ones((3, 4, 5), bool)
+    result = evaluate([(volume, volume)], protocol=protocol)
+    assert (list(result.counts), result.notes) == (["0"], ())
 
 
 def test_progress_is_told():

@@ -40,7 +40,7 @@ LABELS = RANDOM.integers(0, 2, (8, 6, 5))
         ((1, 6, 5), (6, 5), "batch-of-one", {"taken": "labels[0]", "other": "scores"}),
         ((6, 5), (1, 6, 5), "batch-of-one", {"taken": "scores[0]", "other": "labels"}),
         ((8, 3, 6, 5), (8, 6, 5), "axis-of-annotators", {"taken": "labels[:, 1]"}),
-        ((6, 5), (5, 6), "other-pixels", {}),
+        ((6, 5), (5, 6), "permuted-axes", {"code": "image.transpose(1, 0)"}),
         ((6, 5), (8, 4, 5), "other-pixels", {}),
     ],
 )

@@ -269,6 +269,7 @@ def test_a_run_of_a_protocol_that_is_not_installed_names_the_remedy(file):
             "saliency",
             "anomalies",
             "objects",
+            "scored",
         ),
     ):
         load_results(file)

@@ -157,7 +157,7 @@ REFUSED = {
         lambda: evaluate(NAMED, protocol="edges"),
         (
             "protocol is 'edges', expected one with its settings, such as Pixels(), or one of pixels, classes, "
-            "labels, boundaries, regions, contours, centerlines, saliency, anomalies, objects"
+            "labels, boundaries, regions, contours, centerlines, saliency, anomalies, objects, scored"
         ),
     ),
     "arguments for files": (

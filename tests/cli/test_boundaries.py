@@ -30,7 +30,7 @@ def column(*places, value=255):
     return drawn
 
 
-RESULTS = ("show", "compare", "plot", "report", "overlay")
+RESULTS = ("show", "compare", "plot", "figure", "report", "overlay")
 WITH_VOID = ("pixels", "labels", "regions", "contours", "centerlines", "anomalies", "objects")
 
 
@@ -160,7 +160,7 @@ class TestExportAndImport:
         assert "near" in shown
         assert segbench("show", results, "--intervals", 95).code == 0
         assert segbench("plot", results, "-o", tmp_path / "pr.svg").code == 0
-        assert "[F=.700] HED" in (tmp_path / "pr.svg").read_text()
+        assert "[F=.7000] HED" in (tmp_path / "pr.svg").read_text()
         roc = segbench("plot", results, "-o", tmp_path / "roc.svg", "--kind", "roc")
         assert roc.code == 2
         insist(roc.error, "no-plot", protocol="boundaries")

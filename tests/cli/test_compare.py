@@ -445,7 +445,7 @@ class TestForms:
 
     def test_latex_superscripts_take_no_width_of_their_column(self, segbench, results):
         text = segbench("compare", results, "--format", "latex", "--metrics", "ods_f,ods_precision").out
-        assert text.startswith(r"\begin{tabular}{llr@{\hspace{2.2em}}r}")
+        assert text.startswith(r"\begin{tabular}{@{}l@{\hspace{0.70em}}l@{\hspace{0.70em}}r@{\hspace{1.40em}}r@{}}")
         assert text.count(r"}\rlap{\textsuperscript{b,c}}") + text.count(r"}\rlap{\textsuperscript{c}}") == 2
 
     def test_papers_explain_the_underline_that_only_latex_has(self, segbench, results):

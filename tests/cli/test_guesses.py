@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from refusing import insist, refused, within
 
-from segbench import Classes, Contours, Labels, Saliency, evaluate
+from segbench import Classes, Contours, Labels, Objects, Saliency, evaluate
 from segbench.cli.guesses import metric_keys_of, titles_of
 from segbench.core.messages import Setting
 from segbench.protocols.registry import verbs
@@ -77,7 +77,7 @@ METRICS = {
     "AUPRO": ("measured-by", {"verbs": ("anomalies",)}),
     "clDice": ("measured-by", {"verbs": ("centerlines",)}),
     "PQ": ("measured-by", {"verbs": ("objects",)}),
-    "mIoU": ("measured-by", {"verbs": ("labels",)}),
+    "mIoU": ("measured-by", {"verbs": ("labels", "saliency")}),
     "S-measure": ("measured-by", {"verbs": ("saliency",)}),
     "PSNR": ("not-measured", {}),
     "osi_f": ("may-be", {"metrics": ("ois_f",)}),
@@ -148,6 +148,15 @@ def test_names_of_papers_are_understood(segbench, results, typed, key):
         (Labels(), "T-acc", "t_acc"),
         (Labels(classes=3), "mDice", "mean_dice"),
         (Saliency(), "mDice", "mean_dice"),
+        (Objects(kind="components"), "Pd", "pd"),
+        (Objects(kind="components"), "Fa", "fa"),
+        (Saliency(), "mIoU", "mean_iou"),
+        (Saliency(), "maxDice", "dice_max"),
+        (Saliency(), "maxIoU", "iou_max"),
+        (Saliency(), "meanSen", "sensitivity_mean"),
+        (Saliency(), "meanSpe", "specificity_mean"),
+        (Saliency(), "maxSpe", "specificity_max"),
+        (Saliency(), "maxEm", "e_max"),
         (Contours(nsd=3), "completeness@3", "buffer_recall@3"),
         (Contours(nsd=3), "quality@3", "buffer_quality@3"),
         (Classes(labels=range(3), calibration=True), "class-wise ECE", "macro_ece"),

@@ -128,6 +128,23 @@ def test_counting_again_by_one_number_names_the_spacing(segbench, soft, contours
     insist(answer.error, "count-again", command="segbench contours GT PRED --spacing 0.7 --at 0.5")
 
 
+@pytest.mark.parametrize("spacing", ["0.5x0.7", "FILE.csv"])
+def test_a_spacing_that_counts_have_is_taken_again(segbench, soft, counts_nothing, tmp_path, spacing):
+    (tmp_path / "FILE.csv").write_text(
+        "name,spacing\n" + "".join(f"{image.stem},0.5x0.7\n" for image in soft[0].iterdir())
+    )
+    spacing = spacing.replace("FILE", str(tmp_path / "FILE"))
+    file, counted_with = tmp_path / "r.segbench", ("--at", "0.5", "--spacing", spacing)
+    ran(segbench("contours", *soft[:2], "-o", file, *counted_with))
+    counts_nothing()
+    assert runs_of(segbench, file, "--spacing", spacing, "--nsd", "3") == runs_of(segbench, file, "--nsd", "3")
+    (run,) = load_results(file)
+    (again,) = load_results(file, spacing=run.rules.spacing)
+    assert again.signature == run.signature == run.with_settings(spacing=run.rules.spacing).signature
+    answer = ran(segbench("show", file, "--spacing", "0.5x0.6"), code=2)
+    insist(answer.error, "count-again", command="segbench contours GT PRED --spacing 0.5x0.6 --at 0.5")
+
+
 def test_what_decides_counts_needs_counting_again_by_a_command_that_works(segbench, soft, contours, tmp_path):
     ran(segbench("contours", *soft[:2], "-o", contours, "--at", "0.5", "--nsd", "1", "--positive", "255"))
     answer = ran(segbench("show", contours, "--only", "positive:255", "--at", "0.4"), code=2)

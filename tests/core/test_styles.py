@@ -167,6 +167,7 @@ EXCEPTIONS = {
     "loaders/other_formats.py": "options of dcm2niix",
     "inputs/stacks.py": "makes the options of an Either",
     "report/comparisons.py": "prints to the terminal",
+    "report/figure/files.py": "says in the files which command wrote them",
     "report/findings.py": "prints to the terminal",
     "report/page/document.py": "variables of CSS",
     "report/tables.py": "several commands of a message, joined",

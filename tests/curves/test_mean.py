@@ -49,7 +49,7 @@ def test_masks_are_a_point_in_their_middle():
 
 def test_the_legend_says_what_is_shaded(net):
     labels = plot_pr(net, ax=Figure().subplots()).get_legend_handles_labels()[1]
-    assert labels[0] == "[F=.833 ± .236] net"
+    assert labels[0] == "[F=.8333 ± .2357] net"
     assert labels[-1] == "lowest to highest run"
     assert plot(net, "f", ax=Figure().subplots()).get_legend_handles_labels()[1][-1] == "lowest to highest run"
 

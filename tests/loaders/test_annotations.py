@@ -250,7 +250,8 @@ def test_names_stay_inside_whatever_they_are(evaluate):
 def test_label_maps_of_a_json_are_refused(evaluate):
     with pytest.raises(sb.ArgumentError) as caught:
         evaluate([DETECTION], min_size=3)
-    assert [(setting.name, setting.value) for setting in caught.value.settings] == [("kind", "scored")]
+    settings = [(setting.name, setting.value) for setting in caught.value.settings]
+    assert settings == [("kind", "scored"), ("kind", "instances")]
 
 
 @pytest.fixture
@@ -288,3 +289,25 @@ def test_check_finds_what_a_run_refuses(check):
     unknown = check([{**DETECTION, "image_id": 1}])
     assert [finding.whole for finding in unknown.errors] == [True]
     assert check([{**DETECTION, "score": None}]).errors
+
+
+def many_images(number, annotated, detected, scores, crowd=0):
+    """Return ground truth and results of images, some of them with an object, or with a detection."""
+    images = [{"id": k, "file_name": f"{k:03}.jpg", "height": 10, "width": 10} for k in range(number)]
+    annotations = [{**TRUTH["annotations"][0], "id": k + 1, "image_id": k, "iscrowd": crowd} for k in range(annotated)]
+    detections = [{**DETECTION, "image_id": k, "score": scores[k % len(scores)]} for k in range(detected)]
+    return detections, {**TRUTH, "images": images, "annotations": annotations}
+
+
+@pytest.mark.parametrize(
+    ("set_of", "kinds"),
+    [
+        ((12, 12, 12, (0.1, 0.2)), set()),
+        ((12, 5, 12, (0.1, 0.2)), {"images-without-annotations"}),
+        ((12, 12, 5, (0.1, 0.2)), {"images-without-detections"}),
+        ((12, 12, 12, (1.0,)), {"one-score"}),
+        ((12, 12, 12, (0.1, 0.2), 1), {"mostly-crowds"}),
+    ],
+)
+def test_check_finds_sets_that_are_one_sided(check, set_of, kinds):
+    assert {finding.kind for finding in check(*many_images(*set_of)).findings} == kinds

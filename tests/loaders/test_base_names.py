@@ -15,6 +15,8 @@ from segbench.loaders.pairing import Inputs
 
 MASK = np.array([[0, 1], [1, 0]], np.uint8)
 CITIES = [f"{city}/{city}_{frame:06}" for city in ("bochum", "ulm") for frame in range(2)]
+SESSIONS = [f"sub-{k}/ses-1/sub-{k}_ses-1" for k in ("a1", "a2")]
+"""Names of BIDS, with folders that the base name repeats."""
 FLAT = [name.partition("/")[2] for name in CITIES]
 
 
@@ -39,10 +41,20 @@ def pairs(places, protocol=None, **options):
         (CITIES, FLAT),
         (FLAT, CITIES),
         (CITIES[:2], FLAT[:2]),
+        (SESSIONS, ["sub-a1_ses-1", "sub-a2_ses-1"]),
+        (SESSIONS[:1], ["sub-a1_ses-1"]),
         (CITIES, [f"results/{name}" for name in FLAT]),
         ([f"val/{name}" for name in CITIES], FLAT),
     ],
-    ids=["cities", "predictions in cities", "one city", "a folder of results", "a folder above the cities"],
+    ids=[
+        "cities",
+        "predictions in cities",
+        "one city",
+        "sessions",
+        "one session",
+        "a folder of results",
+        "a folder above the cities",
+    ],
 )
 def test_unambiguous_base_names_pair_and_the_images_keep_the_names_of_the_ground_truth(tmp_path, truths, predictions):
     assert pairs(folders(tmp_path, truths, predictions)) == dict(zip(truths, predictions, strict=True))

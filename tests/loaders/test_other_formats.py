@@ -17,7 +17,7 @@ POINTER = "see 'Files of other formats' in docs/inputs.md"
 TITLES = {
     ".dcm": "DICOM files are not read: convert each series to a volume (dcm2niix",
     ".mgz": "volumes of FreeSurfer are not read",
-    ".json": "JSON annotations, such as those of COCO and labelme, are not read",
+    ".json": "JSON annotations other than those of COCO and LabelMe are not read",
     ".geojson": "GeoJSON annotations",
     ".h5": "HDF5 files are not read",
     ".hdf5": "HDF5 files are not read",

@@ -4,7 +4,8 @@ import tifffile
 from refusing import refused
 
 import segbench
-from segbench.core.errors import VOLUMES, DataError
+from segbench.core.errors import DataError
+from segbench.core.messages import Setting
 from segbench.loaders.images import decode_stack
 from segbench.loaders.source import read_bytes
 
@@ -68,7 +69,7 @@ def test_damaged_stacks_are_our_error(tmp_path):
 
 @pytest.mark.parametrize("protocol", ["contours", "labels", "objects", "centerlines", "pixels"])
 @pytest.mark.parametrize("name", ["a.npy", "a.tif"])
-def test_volumes_in_files_are_refused_with_a_pointer(tmp_path, protocol, name):
+def test_volumes_in_files_are_refused_with_the_setting_that_reads_them(tmp_path, protocol, name):
     volume = np.zeros((5, 12, 9), np.uint8)
     volume[1:4, 3:6, 2:5] = 1
     for folder in ("gt", "pred"):
@@ -78,4 +79,6 @@ def test_volumes_in_files_are_refused_with_a_pointer(tmp_path, protocol, name):
         else:
             tifffile.imwrite(tmp_path / folder / name, volume, photometric="minisblack")
     (finding,) = segbench.check(tmp_path / "gt", tmp_path / "pred", protocol).errors
-    assert VOLUMES in str(finding.fix)
+    assert Setting("volumes", True, of="Repairs") in finding.fix.settings
+    report = segbench.check(tmp_path / "gt", tmp_path / "pred", protocol, repairs=segbench.Repairs(volumes=True))
+    assert "unreadable" not in [finding.kind for finding in report.errors]

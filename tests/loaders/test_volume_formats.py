@@ -123,6 +123,9 @@ class TestNifti:
     def test_no_factor(self, slope):
         np.testing.assert_array_equal(decoded(nifti_with(LABELS, scl_slope=slope), "a.nii").array, LABELS)
 
+    def test_a_writer_may_leave_out_the_bits_that_the_type_tells(self):
+        np.testing.assert_array_equal(decoded(nifti_with(LABELS, bitpix=0), "a.nii").array, LABELS)
+
     def test_trailing_axes_of_one_entry_are_dropped(self):
         assert decoded(nifti_with(LABELS, dim=(5, 8, 7, 6, 1, 1, 1, 1)), "a.nii").array.shape == LABELS.shape
 
@@ -171,6 +174,9 @@ class TestNifti:
             ({"datatype": 1536, "bitpix": 128}, "wrong-type"),
             ({"datatype": 1, "bitpix": 1}, "wrong-type"),
             ({"datatype": 999}, "wrong-type"),
+            ({"datatype": 4}, "damaged"),
+            ({"bitpix": 16}, "damaged"),
+            ({"bitpix": -8}, "damaged"),
             ({"vox_offset": math.nan}, "damaged"),
             ({"vox_offset": -1e9}, "damaged"),
             ({"vox_offset": 1e30}, "damaged"),

@@ -1,11 +1,16 @@
 """Every preset of volumes on a miniature made in its layout."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from noted import kinds
+from refusing import refused
 from volumes_written import write_nifti
 
 import segbench
+from segbench import ArgumentError, Objects, evaluate
 from segbench.cli.commands import app
 
 MSD = "Task{}/labelsTr/{{}}.nii.gz"
@@ -122,30 +127,59 @@ def test_brats_counts_regions_that_neither_side_holds(made, tmp_path):
     assert result.parts("class")["ET"].summary["dice_cases"] == pytest.approx((1 + 6 / 7) / 2)
 
 
+WHOLE, ENHANCING = {"lesion_dice": 0.5, "lesion_hd95": 187}, {"lesion_dice": 1}
+OF_MASKS = ("--predicted-positive", "1")
+
+
 @pytest.mark.parametrize(
-    ("regions", "expected"), [((), {"lesion_dice": 0.5, "lesion_hd95": 187}), (("--positive", "3"), {"lesion_dice": 1})]
+    ("regions", "stored", "expected"),
+    [
+        ((), 3, WHOLE),
+        (("--positive", "3"), 3, ENHANCING),
+        ((), 1, WHOLE),
+        (("--positive", "3", *OF_MASKS), 1, ENHANCING),
+    ],
 )
-def test_lesions_of_brats_are_found_and_missed(regions, expected, tmp_path):
+def test_lesions_of_brats_are_found_and_missed(regions, stored, expected, tmp_path):
     truth = np.zeros((6, 8, 40), np.uint8)
     truth[1:5, 2:6, 2:6] = 3  # 87.36 mm³
     truth[1:5, 2:6, 18:22] = 2
     truth[2, 3, 34] = 1  # a single voxel, which is too small to count
     case = "BraTS-GLI-00000-000"
     write_nifti(tmp_path / "root" / BRATS.format(case), truth)
-    write_nifti(tmp_path / f"pred/{case}.nii.gz", np.uint8(truth == 3))
+    predicted = np.uint8(stored * (truth == 3))
+    if stored == 3:
+        predicted[0, 0, 0] = 4  # no label of any region
+    write_nifti(tmp_path / f"pred/{case}.nii.gz", predicted)
     result = results_of("run", "brats-lesions", tmp_path / "root", tmp_path / "pred", *regions, to=tmp_path)
     assert {key: result.summary[key] for key in expected} == pytest.approx(expected)
+
+
+def test_masks_of_a_region_beside_labels_of_brats_are_noted(tmp_path):
+    truth = np.zeros((6, 8, 10), np.uint8)
+    truth[1:5, 2:6, 2:6] = 3
+    predicted = np.uint8(truth == 3)
+    masks = Objects(kind="components", positive=3, predicted_positive="same")
+    for folder, array in (("gt", truth), ("pred", predicted)):
+        write_nifti(tmp_path / folder / "a.nii.gz", array)
+    result = evaluate(tmp_path / "gt", tmp_path / "pred", masks)
+    assert "no-value-of-truth" in kinds(result.notes)
+    advised = replace(masks, predicted_positive=">0")
+    assert evaluate(tmp_path / "gt", tmp_path / "pred", advised).summary["lesion_dice"] == 1
+    with refused("exclusive-settings", ArgumentError):
+        replace(masks, at=0.5)
 
 
 @pytest.mark.parametrize(
     ("protocol", "key", "expected"), [("labels", "dice", 2 / 3), ("objects", "lesion_f1_images", 2 / 3)]
 )
-def test_lesions_of_isles_are_masks(protocol, key, expected, tmp_path):
+@pytest.mark.parametrize("subjects", [("sub-strokecase0001", "sub-strokecase0002"), ("sub-strokecase0001",)])
+def test_lesions_of_isles_are_masks(protocol, key, expected, subjects, tmp_path):
     truth = np.zeros((4, 8, 20), np.uint8)
     truth[1:3, 2:4, 2:4] = truth[1:3, 2:4, 10:12] = 1
     predicted = truth.copy()
     predicted[:, :, 10:] = 0  # one of two lesions of the same size
-    for subject in ("sub-strokecase0001", "sub-strokecase0002"):
+    for subject in subjects:
         place = tmp_path / f"root/derivatives/{subject}/ses-0001"
         write_nifti(place / f"{subject}_ses-0001_msk.nii.gz", truth)
         write_nifti(tmp_path / f"pred/{subject}_ses-0001.nii.gz", predicted)

@@ -1,5 +1,6 @@
 """Volumes from files to counts: through Python and the command line, in folders and archives, and what is refused."""
 
+import csv
 import json
 import shutil
 from dataclasses import replace
@@ -10,17 +11,19 @@ import tifffile
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from noted import kinds
-from refusing import refused, within
+from refusing import insist, refused, within
 from volumes_written import SPACING, affine_of, labels_drawn, nifti_with, write_cases, write_nifti
 
 from segbench import (
     Accumulator,
     ArgumentError,
     Boundaries,
+    Centerlines,
     Classes,
     Contours,
     DataError,
     Labels,
+    Objects,
     Pixels,
     Regions,
     Repairs,
@@ -345,6 +348,69 @@ class TestRefusals:
         assert "dcm2niix" in answer.err
 
 
+@pytest.mark.filterwarnings("ignore::segbench.FailedImages")
+class TestMixedSets:
+    MASK = (CASES[0] == 1).astype(np.uint8)
+
+    @pytest.mark.parametrize("protocol", [Contours(), Centerlines(), Objects(kind="components")])
+    @pytest.mark.parametrize("first", ["image", "volume"])
+    def test_what_is_unlike_the_first_is_left_out_in_a_run_and_in_the_check(self, tmp_path, protocol, first):
+        names = {first: "a", "volume" if first == "image" else "image": "b"}
+        for folder in ("gt", "pred"):
+            write_nifti(tmp_path / folder / f"{names['volume']}.nii.gz", self.MASK)
+            tifffile.imwrite(tmp_path / folder / f"{names['image']}.tif", self.MASK[0])
+        result = evaluate(tmp_path / "gt", tmp_path / "pred", protocol)
+        assert list(result.counts) == ["a"]
+        insist(first_failure(result), "other-dimensions")
+        (finding,) = check(tmp_path / "gt", tmp_path / "pred", protocol).errors
+        assert finding.images == ("b",)
+
+    def test_a_damaged_first_file_decides_nothing(self, tmp_path):
+        for folder in ("gt", "pred"):
+            write_nifti(tmp_path / folder / "b.nii.gz", self.MASK)
+            (tmp_path / folder / "a.nii.gz").write_bytes(b"damaged")
+        result = evaluate(tmp_path / "gt", tmp_path / "pred", Contours())
+        assert (list(result.counts), result.settings["spacing"]) == (["b"], "header")
+
+    def test_the_check_measures_volumes_by_the_headers_as_a_run_does(self, tmp_path):
+        for folder in ("gt", "pred"):
+            write_nifti(tmp_path / folder / "a.nii.gz", self.MASK)
+            np.save(tmp_path / folder / "b.npy", self.MASK)
+        read_as = {"protocol": Contours(), "repairs": Repairs(volumes=True)}
+        insist(first_failure(evaluate(tmp_path / "gt", tmp_path / "pred", **read_as)), "no-spacing")
+        (finding,) = check(tmp_path / "gt", tmp_path / "pred", **read_as).errors
+        assert (finding.images, finding.places[0].detail.kind) == (("b",), "no-spacing")
+
+
+@pytest.mark.filterwarnings("ignore::segbench.FailedImages")
+class TestNumbersOfMasks:
+    @pytest.mark.parametrize("protocol", [Contours(), Contours(positive=1), Centerlines(), Labels(), Objects()])
+    @pytest.mark.parametrize("side", ["gt", "pred"])
+    def test_nan_is_named_and_no_threshold_is_advised(self, tmp_path, protocol, side):
+        mask = (CASES[0] == 1).astype(np.float32)
+        mask[0, 0, :2] = np.nan
+        for folder in ("gt", "pred"):
+            write_nifti(tmp_path / folder / "a.nii.gz", mask if folder == side else np.nan_to_num(mask))
+        result = evaluate(tmp_path / "gt", tmp_path / "pred", protocol)
+        insist(first_failure(result), "not-a-number", nan=2)
+        assert first_failure(result).settings == ()
+
+
+@pytest.mark.filterwarnings("ignore::segbench.FailedImages")
+class TestInterpolation:
+    @pytest.mark.parametrize("protocol", [THREE, Contours(classes=3)])
+    def test_labels_that_were_all_smoothed_are_named_with_a_value(self, truths, tmp_path, protocol):
+        smoothed = [(case + np.roll(case, 1, axis=0) + 0.5).astype(np.float32) / 2 for case in CASES]
+        report = check(truths, write_cases(tmp_path / "pred", smoothed), protocol)
+        (finding,) = report.errors
+        assert finding.kind == "interpolated-labels"
+        assert within(finding.places[0].detail, "interpolated-labels")["value"] == smoothed[0].flat[0]
+
+    def test_scores_are_not_taken_for_smoothed_labels(self, truths, tmp_path):
+        result = evaluate(truths, write_cases(tmp_path / "soft", SOFT), THREE)
+        insist(first_failure(result), "not-whole")
+
+
 class TestFoldersOfNnunet:
     @pytest.fixture
     def predictions(self, tmp_path):
@@ -376,9 +442,48 @@ class TestFoldersOfNnunet:
         path = self.dataset(tmp_path, {"background": 0, "liver": 1, "ignore": 2})
         answer = segbench("labels", truths, predictions, "--classes", path)
         assert "classes:background=0,liver=1|void:2|" in answer.out
-        assert Labels(classes=path) == Labels(classes=2, names=["background", "liver"], void=2)
+        assert Labels(classes=path) == Labels(classes=2, names=["background", "liver"], void=2, background=0)
         assert Labels(classes=path, void=()).void == ()
         assert made_of(path).signature_fields()["void"] == "2"
+
+    @pytest.mark.parametrize("protocol", [Labels, Contours])
+    def test_the_background_that_a_dataset_names_is_in_no_mean(self, tmp_path, protocol):
+        path = self.dataset(tmp_path, {"background": 0, "organ": 1, "tumor": 2})
+        counted = [
+            count(CASES[0], PREDICTED[0], protocol(classes=path, **settings)).metrics()
+            for settings in ({}, {"background": 0}, {"background": ()})
+        ]
+        key = "mean_dice" if protocol is Labels else "dice"
+        assert counted[0][key] == counted[1][key] != counted[2][key]
+        implied = protocol(classes=path)
+        assert (
+            implied.with_settings(both_empty=1).background == (0,) if protocol is Labels else implied.background == (0,)
+        )
+        assert implied.with_settings(background=()).with_settings(background=0) == implied
+        assert "background" not in protocol(classes=path, background=()).settings_as_text
+        assert protocol(classes=3).background == ()
+
+    def test_the_command_line_takes_the_background_of_a_dataset_or_none(self, segbench, truths, predictions, tmp_path):
+        path = self.dataset(tmp_path, {"background": 0, "organ": 1, "tumor": 2})
+        file = tmp_path / "r.segbench"
+
+        def mean(*arguments):
+            answer = segbench(*arguments, "--format", "csv")
+            (row,) = csv.DictReader(answer.out.splitlines())
+            return row["mean_dice_cases"]
+
+        of_organs = mean("labels", truths, predictions, "--classes", path, "-o", file)
+        of_all = mean("labels", truths, predictions, "--classes", path, "--background", "none")
+        assert of_organs == mean("labels", truths, predictions, "--classes", path, "--background", "0") != of_all
+        assert of_all == mean("show", file, "--background", "none")
+        assert of_organs == mean("show", file)
+
+    @pytest.mark.parametrize(
+        "labels",
+        [{"0": "background"}, {"background": 1, "organ": 0}, {"air": 0, "organ": 1}, {"background": 0, "all": [1, 2]}],
+    )
+    def test_other_labels_are_no_background(self, tmp_path, labels):
+        assert Labels(classes=self.dataset(tmp_path, labels)).background == ()
 
     def test_the_decathlon_lists_names_by_label(self, tmp_path):
         path = self.dataset(tmp_path, {"0": "background", "2": "cancer, or |", "1": "organ"})

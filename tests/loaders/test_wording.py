@@ -96,13 +96,13 @@ SAID = {
         of_file(npy(np.zeros((4, 5, 6))), "a.npy"),
         (
             "a.npy: shape (4, 5, 6) and type float64, expected one prediction of shape (H, W); for one map "
-            "per class use Labels(classes=...) or Classes(...); otherwise save one map per file, or see "
-            "docs/volumes.md for volumes"
+            "per class use Labels(classes=...) or Classes(...); if it is a volume, give "
+            "repairs=Repairs(volumes=True); otherwise save one map per file"
         ),
         (
             "a.npy: shape (4, 5, 6) and type float64, expected one prediction of shape (H, W); for one map "
-            "per class use segbench labels or segbench pixels with --classes; otherwise save one map per "
-            "file, or see docs/volumes.md for volumes"
+            "per class use segbench labels or segbench pixels with --classes; if it is a volume, give --volumes; "
+            "otherwise save one map per file"
         ),
     ),
     "truncated": (

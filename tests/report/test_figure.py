@@ -17,6 +17,7 @@ from segbench.report.figure.cells import as_large
 from segbench.report.figure.drawing import LEAST, axes_for, draw_grid
 from segbench.report.figure.files import LARGEST, save_figure
 from segbench.report.figure.grid import FigureSettings, grid_of
+from segbench.report.figure.tiles import save_tiles
 
 NAMES = ("a", "b", "c", "d")
 WRONG = {"good": (0, 2, 4, 6), "poor": (40, 2, 60, 6)}
@@ -67,15 +68,17 @@ def test_the_rule_is_a_sentence_for_the_caption(tmp_path, results):
     done = run(tmp_path, "--rows", "worst:1,disagree:1")
     assert done.exit_code == 0
     sentence = (
-        "Images: the 1 worst, of lowest mean F over 2 methods; the 1 with the largest standard deviation of F over 2 "
-        "methods."
+        "Images: the image with the lowest mean F over 2 methods; the image with the largest standard deviation of F "
+        "over 2 methods; F of each image at its own best threshold."
     )
     assert sentence in done.stdout
     caption = (tmp_path / "f.txt").read_text()
     assert sentence in caption
     assert "on 2 of 4 images" in caption
-    assert f"Signature of good: {results[0].signature}" in caption
+    assert "From above: c, a." in caption
+    assert f"Signature of good, poor: {results[0].signature}" in caption
     assert "Alternative text: Grid of pictures. The columns are Ground truth, good, poor." in caption
+    assert caption.endswith("Colours: blue: true; orange: missed.\n")
 
 
 def test_an_image_that_is_undefined_for_a_method_is_left_out(tmp_path):
@@ -225,7 +228,7 @@ def test_methods_are_printed_by_other_names(tmp_path):
     place = str(tmp_path / "r.segbench")
     named = ["--names", "good=Ours,poor=Theirs (2020)"]
     done = run(tmp_path, *named, "--rows", "a")
-    assert "Signature of Ours:" in done.stdout
+    assert "Signature of Ours, Theirs (2020):" in done.stdout
     shown = CliRunner().invoke(app, ["show", place, *named, "--format", "csv"])
     assert "Theirs (2020)" in shown.stdout
     compared = CliRunner().invoke(app, ["compare", place, *named])
@@ -233,6 +236,7 @@ def test_methods_are_printed_by_other_names(tmp_path):
     assert "good" not in compared.stdout
     unknown = run(tmp_path, "--names", "best=Ours")
     assert unknown.exception.kind == "unknown-method"
+    assert run(tmp_path, "--names", "good=poor").exception.kind == "same-name"
 
 
 @pytest.mark.usefixtures("results")
@@ -240,13 +244,31 @@ def test_tiles_are_written_with_a_tabular(tmp_path):
     done = run(tmp_path, "--rows", "a,b", "--images", str(tmp_path / "photos"), "--tiles", str(tmp_path / "tiles"))
     assert done.exit_code == 0, done.stderr
     tabular = (tmp_path / "tiles/figure.tex").read_text()
-    named = re.findall(r"\\detokenize\{(.*?)\}", tabular)
+    named = re.findall(r"\\includegraphics\[.*?\]\{(.*?)\}", tabular)
     assert len(named) == 8
     assert {path.name for path in (tmp_path / "tiles").iterdir()} == {*named, "figure.tex"}
     assert str(tmp_path) not in tabular
     for name in named:
         with Image.open(tmp_path / "tiles" / name) as tile:
             assert tile.width / tile.height == pytest.approx(40 / 30, rel=0.02)
+
+
+@pytest.mark.parametrize("transpose", [False, True])
+def test_the_tabular_escapes_names_and_has_as_many_cells_in_each_row(results, tmp_path, transpose):
+    strange = {"good": "50% & more_{x}#1", "poor": "a_very_long_name_of_a_method_in_parts"}
+    settings = FigureSettings(rows="a,b", names=strange, crops=["a:5,5,20,10"], width=2, transpose=transpose)
+    tabular = save_tiles(grid_of(results, settings), tmp_path / "tiles").read_text()
+    body = tabular[tabular.index("\\begin{tabular}") : tabular.index("\\end{tabular}")]
+    rows = body.split("\n", 1)[1].split(r"\\[2pt]")
+    down, across = (3, 4) if transpose else (4, 3)
+    assert [len(re.findall(r"(?<!\\)&", row)) + 1 for row in rows] == [across] * down
+    assert r"50\% \allowbreak \& \allowbreak more\_\allowbreak \{x\}\#1" in body or r"50\% \& more\_\{x\}\#1" in body
+    without_escapes = re.sub(r"\\[{}%&#_]", "", tabular)
+    assert without_escapes.count("{") == without_escapes.count("}")
+    assert not re.search(r"[#_&%]", without_escapes.split("\\begin{tabular}")[1].replace("&", "").replace("}%\n", ""))
+    tiles = [path.name for path in (tmp_path / "tiles").glob("*.png")]
+    assert len(tiles) == 9
+    assert all(re.fullmatch(r"[A-Za-z0-9-]+\.png", name) for name in tiles)
 
 
 @pytest.mark.usefixtures("results")
@@ -282,6 +304,10 @@ def test_results_without_pictures_are_an_error_of_the_data():
         ({"crops": ["a"]}, "wrong-value"),
         ({"colour": "red"}, "unknown-setting"),
         ({"threshold": 900}, "above-all-scores"),
+        ({"rows": "worst:0"}, "no-such-image"),
+        ({"methods": ["good", "best"]}, "unknown-methods"),
+        ({"names": {"best": "Ours"}}, "unknown-method"),
+        ({"names": {"good": "poor"}}, "same-name"),
     ],
     ids=str,
 )
@@ -344,3 +370,69 @@ def test_the_gallery_of_the_page_has_photograph_and_ground_truth_beside_the_meth
     assert heads == ["image", "photograph", "ground truth"]
     assert len(re.findall('aria-label="photograph of ', gallery)) == gallery.count('<th scope="row">')
     assert len(re.findall('aria-label="ground truth of ', gallery)) == gallery.count('<th scope="row">')
+
+
+def test_methods_are_shown_in_an_order_of_ones_own(results, tmp_path):
+    assert grid_of(results, FigureSettings(methods=["poor", "good"])).methods == ("poor", "good")
+    done = run(tmp_path, "--names", "good=Ours", "--methods", "poor,Ours", "--metric", "IoU", "--rows", "a")
+    assert done.exit_code == 0, done.exception
+    assert "The columns are Ground truth, poor, Ours." in (tmp_path / "f.txt").read_text()
+    assert "Number in the corner: IoU of the image." in done.stdout
+
+
+def test_rules_that_take_nothing_are_not_in_the_sentence(results):
+    assert grid_of(results[:1], FigureSettings(rows="worst:1,disagree:1,b,b")).caption[1] == (
+        "Images: the image with the lowest F; b; F of each image at its own best threshold."
+    )
+    with refused(
+        "no-such-image",
+        segbench.ArgumentError,
+        why="count images from 1, as in worst:2; a single method does not disagree",
+    ):
+        grid_of(results[:1], FigureSettings(rows="disagree:1"))
+
+
+def test_a_photograph_of_another_shape_is_not_stretched(results, tmp_path):
+    write_folder(tmp_path / "photos", {"a.png": np.zeros((60, 60), np.uint8), "b.png": np.zeros((60, 80), np.uint8)})
+    grid = grid_of(results, FigureSettings(rows="a,b", images=tmp_path / "photos"))
+    assert [problem.kind for problem in grid.problems] == ["other-shape"]
+    assert grid.photos.keys() == {"b"}
+
+
+def test_names_that_would_be_cut_are_turned_and_whole(results):
+    from matplotlib.figure import Figure
+
+    long = {"good": "method_of_the_first_kind_version_1", "poor": "method_of_the_first_kind_version_2"}
+    settings = FigureSettings(rows="a", names=long, width=1.2)
+    ax = draw_grid(grid_of(results, settings), axes_for(Figure(figsize=(1.2, 1), dpi=300)))
+    turned = {text.get_text() for text in ax.texts if text.get_rotation() == 90}
+    assert turned == {"Ground truth", *long.values()}
+
+
+def test_lines_are_at_least_two_dots_wide_however_small_they_are_printed():
+    line = np.zeros((100, 400), np.uint8)
+    line[:, 200] = State.MISSED
+    small = as_large(line, (10, 40), np.array(line, np.int64), thickness=2)
+    assert np.count_nonzero(small, axis=1).tolist() == [2] * 10
+    assert np.count_nonzero(as_large(line, (200, 800), np.array(line, np.int64), thickness=2), axis=1)[0] == 2
+
+
+def test_boundaries_at_a_best_threshold_above_all_that_were_counted_are_drawn(tmp_path):
+    line = np.zeros((40, 60), np.uint8)
+    line[20] = 255
+    write_folder(tmp_path / "gt", {"a.png": line})
+    write_folder(tmp_path / "pred", {"a.png": np.roll(line, 1, 0)})
+    result = segbench.evaluate(tmp_path / "gt", tmp_path / "pred", "boundaries")
+    grid = grid_of(result, FigureSettings(rows="a", threshold=1.0))
+    assert grid.value(grid.views[0], 1) == pytest.approx(result.per_image["a"]["f"])
+
+
+def test_ground_truth_of_classes_shows_their_contours_where_they_fill_the_image(tmp_path):
+    truth = np.zeros((20, 20), np.uint8)
+    truth[:, 10:] = 1
+    write_folder(tmp_path / "gt", {"a.png": truth})
+    write_folder(tmp_path / "pred", {"a.png": truth})
+    result = segbench.evaluate(tmp_path / "gt", tmp_path / "pred", segbench.Contours(classes="0,1"))
+    drawn = grid_of(result, FigureSettings(rows="a")).layers["a", 0].truth
+    assert drawn[10, 9] == drawn[10, 10] == 255
+    assert drawn[10, 5] == drawn[10, 14] == 0

@@ -250,6 +250,17 @@ def test_names_of_other_classes_are_refused(tmp_path):
             import_nnunet(file, classes=classes)
 
 
+def test_of_two_foreground_classes_none_is_positive(tmp_path):
+    (truth, *_), *_ = volumes(3)
+    write_cases(tmp_path / "gt", [truth % 3])
+    result = segbench.evaluate(tmp_path / "gt", tmp_path / "gt", Labels(classes=3, background=0))
+    export_nnunet(result, tmp_path / "summary.json")
+    imported = import_nnunet(tmp_path / "summary.json")
+    assert {"miou", "mean_dice_cases"} <= imported.summary.keys()
+    assert not {"iou", "dice", "dice_cases", "recall"} & imported.summary.keys()
+    assert imported.parts("class")["1"].summary["dice_cases"] == 1
+
+
 def test_the_page_of_what_was_read(tmp_path):
     file = written(tmp_path / "summary.json", [{"metrics": {"1": COUNTS}, "prediction_file": f"{k}"} for k in "ab"])
     segbench.export_report([import_nnunet(file)], tmp_path / "r.html")

@@ -461,7 +461,7 @@ def test_a_method_of_few_images_is_named_with_its_note():
     for notes in (comparison.notes, compare_results([most, few]).notes):
         (note,) = of_kind(notes, "few-images-count")
         assert (note.before, note.values["counted"], note.values["images"]) == ("few: ", 1, 12)
-        assert [key for key, _ in note.metrics] == ["hd", "hd95", "assd", "masd"]
+        assert [key for key, _ in note.metrics] == ["hd", "hd95", "assd", "masd", "buffer_precision@2"]
 
 
 def test_equals_lead_each_other_by_no_negative_number():

@@ -267,7 +267,7 @@ class Boundaries(_OfBoundaries, can.Official, can.Verb, can.Companions, can.Pict
         image = self.inputs.interpret(sample)
         truth = np.rint(255 * np.mean(self.lines(image.drawn), axis=0)).astype(np.uint8)
         curve = boundary_curve(counts)
-        index = np.searchsorted(counts.thresholds, thresholds)
+        index = np.minimum(np.searchsorted(counts.thresholds, thresholds), len(counts.thresholds) - 1)
         soft = None if isinstance(image, RegionBoundaries) else np.clip(self._suppressed(image)[0], 0, 1)
         return Pictures(
             truth,

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, cast
 
 from segbench.core import protocol as can
 from segbench.core.counts import Counts, counts_in
-from segbench.core.errors import ArgumentError, DataError
+from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message, Setting
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.protocol import Counted, Protocol, inputs_of, take_settings
-from segbench.core.sample import Reading, Sample
+from segbench.core.sample import Reading, Sample, refuse_other_dimensions
 from segbench.core.settings import check_settings, option, option_like, set_fields
 from segbench.inputs.cut_masks import CONNECTIVITY, CONNECTIVITY_OF_VOLUMES, CutMasks
 from segbench.inputs.label_rules import Positive
@@ -170,24 +170,15 @@ class Centerlines(Protocol, can.Verb, can.FromCounts, can.Pictured):
 
         masks: MaskPair = self.inputs.interpret(sample)
         maps = masks.truth, masks.predicted, masks.thresholds
-        if masks.truth.ndim == 2:
-            self._refuse_image(sample)
-            counts = count_masks(*maps, skeleton=self.skeleton, connectivity=self.connectivity)
+        self.refuse_unfit(sample)
+        if self.of_volumes:
+            counts = count_volumes(*maps, connectivity=self.connectivity, affine=sample.affine)
         else:
-            of_volumes = self.for_volumes()
-            counts = count_volumes(*maps, connectivity=of_volumes.connectivity, affine=sample.affine)
+            counts = count_masks(*maps, skeleton=self.skeleton, connectivity=self.connectivity)
         return Counted(counts, masks.facts, masks.notes)
 
-    def _refuse_image(self, sample: Sample) -> None:
-        """Refuse an image where settings are for volumes."""
-        if self.of_volumes:
-            given = Setting("connectivity", self.connectivity)
-            problem = Message("other-dimensions", "has two axes, and {setting} is for volumes", setting=given)
-            connectivity = next(
-                of_image for of_image, voxels in CONNECTIVITY_OF_VOLUMES.items() if voxels == self.connectivity
-            )
-            fix = Message("fix", "give {setting} for images", setting=Setting("connectivity", connectivity))
-            raise DataError(sample.truth_file, problem, fix)
+    def refuse_unfit(self, sample: Sample) -> None:
+        refuse_other_dimensions(sample, Setting("connectivity", self.connectivity) if self.of_volumes else None)
 
     def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:
         """Mark which pixels of both centerlines lie in the other mask, at a threshold of soft maps over thresholds."""

@@ -68,7 +68,11 @@ def contour_pictures(
 ) -> Pictures:
     """Draw an image: its masks, its contours, and how far predicted contours are off, brighter the farther."""
     states, distances_off = contour_states(masks, near, sizes)
-    truth = np.where(masks.in_any_mask(masks.truth), 255, 0).astype(np.uint8)
+    if masks.number <= 1:
+        truth = np.where(masks.in_any_mask(masks.truth), 255, 0).astype(np.uint8)
+    else:  # classes may cover the whole image: their contours tell them apart
+        contours = [_contour(masks.sides_of(number)[0]) != 0 for number in range(1, masks.number + 1)]
+        truth = np.where(np.logical_or.reduce(contours), 255, 0).astype(np.uint8)
     farthest = distances_off[np.isfinite(distances_off)].max(initial=near)
     grey = np.where(distances_off > 0, 63 + 192 * np.minimum(distances_off, farthest) / farthest, 0)
     rank = image_headline(metrics)

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from segbench.core import protocol as can
 from segbench.core.counts import Counts, counts_in
-from segbench.core.errors import VOLUMES, ArgumentError, DataError
+from segbench.core.errors import VOLUMES, ArgumentError
 from segbench.core.messages import Either, Message, Note, Setting, protocol_with
 from segbench.core.metric import VOXELS, Metric
 from segbench.core.numbers import written
 from segbench.core.protocol import Counted, Protocol, inputs_of, take_settings
-from segbench.core.sample import Reading, Sample
+from segbench.core.sample import Reading, Sample, refuse_other_dimensions
 from segbench.core.settings import (
     as_real,
     check_choice,
@@ -47,12 +47,14 @@ from segbench.inputs.spacing import (
     Spacing,
     as_lookup,
     exact,
+    is_of_volumes,
     read_spacing,
     reading_for,
     sizes_of,
     spacing_text,
     typed_spacing,
     typed_text,
+    why_not_without_name,
 )
 from segbench.loaders.reading import LABEL_MAPS, MASKS
 from segbench.protocols.contours.conventions import (
@@ -135,7 +137,8 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
     ----------
     convention : {"metrics-reloaded", "medpy", "deepmind", "brats", "davis"}, optional
         Set `surface`, ``hd95`` and `empty` as this tool has them, or `sequences`: Metrics Reloaded and MONAI, medpy
-        from version 0.5.2, Google DeepMind's surface-distance, the code of BraTS 2023, or DAVIS.
+        from version 0.5.2, Google DeepMind's surface-distance, the code of BraTS 2023, or DAVIS. nnU-Net 2 measures no
+        distances, and has none.
     surface : {"pixels", "lengths", "voxels", "areas"}
         What contours are made of: the pixels of a mask with a neighbour of four outside, or elements between the
         centres of pixels, weighted by their length. Of volumes the surface: the voxels of a mask with a neighbour of
@@ -198,7 +201,9 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
     )
     examples: ClassVar[tuple[str, ...]] = ("GT PRED --at 0.5 --nsd 1,2", "GT PRED --convention medpy --spacing 0.7")
     convention: Convention | None = option(
-        "Follow the conventions of a tool in all settings.", shown="metrics-reloaded", measuring="shorthand"
+        "Follow the conventions of a tool in all settings; brats is the code of 2023.",
+        shown="metrics-reloaded",
+        measuring="shorthand",
     )
     surface: Surface | None = option(
         "Measure between pixels (voxels), or elements with their lengths (areas).",
@@ -222,13 +227,13 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
         none="none takes NSD away",
     )
     spacing: float | Sequence[Any] | Mapping[str, Any] | str | PathLike[str] = option(
-        "Set the size of pixels in mm, in the order of headers, of each image, or as headers have it.",
+        "Set the size of pixels in mm: of all images, of each (CSV), or as headers have it.",
         1.0,
         metavar="MM|WxHxD|header|FILE.csv",
         read=typed_spacing,
         write=typed_text,
         example="0.78x0.78x3",
-        shown="pixels",
+        shown="pixels, of volumes header",
         measuring="apart",
         may_count=True,
         none="none measures in pixels",
@@ -252,7 +257,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
         help="Treat pixels with these ground-truth values as background: 255, or 0,255, or none.",
         shown="255 with classes; none otherwise",
     )
-    background: int | Sequence[int] | str = background_option()
+    background: int | Sequence[int] | str | None = background_option()
     positive: Positive | None = option_like(CutMasks, "positive")
     gt_map: str | Mapping[int, int] = option_like(ClassLabelMaps, "gt_map")
     pred_map: str | Mapping[int, int] = option_like(ClassLabelMaps, "pred_map")
@@ -267,9 +272,8 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
         self._refuse_pairs()
         take_settings(self)
         set_fields(self, reads=reading_for(self.reads, cast("Spacing", self.spacing)))
-        if self._of_classes:
-            labels, names = cast("Sequence[ClassLabel]", self.classes), cast("Sequence[str]", self.names)
-            set_fields(self, background=read_background(self.background, labels, names))
+        labels, names = cast("Sequence[ClassLabel]", self.classes), cast("Sequence[str]", self.names)
+        set_fields(self, background=read_background(self.background, labels, names) if self._of_classes else ())
 
     @cached_property
     def inputs(self) -> ClassLabelMaps | SequenceObjects | CutMasks:
@@ -350,7 +354,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
             (not self.sequences, ("all_frames",), of_sequences),
             (self.sequences, ("surface", "hd95", "nsd", "spacing", "empty"), no_effect),
         ):
-            wrong = [name for name in names if getattr(self, name) != defaults[name]]
+            wrong = [name for name in names if getattr(self, name) not in (defaults[name], ())]
             if refused and wrong:
                 raise ArgumentError(
                     Message("unfit-setting", "{setting} {reason}", setting=Setting(wrong[0], None), reason=reason)
@@ -412,6 +416,16 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
     def of_volumes(self) -> bool:
         """Whether surfaces of volumes are measured."""
         return self.surface in PIXELS_OF_VOXELS
+
+    @property
+    def why_not_alone(self) -> Message | str:
+        """Why an image cannot be counted by itself: its inputs say so, or sizes are found by its name."""
+        return super().why_not_alone or why_not_without_name(cast("Spacing", self.spacing))
+
+    @property
+    def expects_volumes(self) -> bool:
+        """Whether voxels are measured, or have sizes along three axes."""
+        return self.of_volumes or is_of_volumes(cast("Spacing", self.spacing))
 
     def for_volumes(self, *, with_header: bool = False) -> Self:
         """Return the protocol that measures volumes; `with_header` says that files have spacings in their headers."""
@@ -592,12 +606,13 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
 
         image: Any = self.inputs.interpret(sample)
         masks = self._masks(image)
-        surface = self._surface_of(sample, masks.truth.ndim)
+        self._refuse_dimensions(sample)
         sizes = sizes_of(self._spacing_by_image, sample, masks.truth.ndim)
-        counts = count_masks(masks, classes=self._kind, surface=surface, sizes=sizes)
+        counts = count_masks(masks, classes=self._kind, surface=cast("Surface", self.surface), sizes=sizes)
         return Counted(counts, image.facts, (*image.notes, *self._notes_on_spacing(sample, counts, sizes)))
 
     def refuse_unfit(self, sample: Sample) -> None:
+        self._refuse_dimensions(sample)
         sizes_of(self._spacing_by_image, sample, 3 if sample.volume else 2)
 
     @cached_property
@@ -605,22 +620,9 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
         """The spacing; of each image by its name where they differ."""
         return as_lookup(cast("Spacing", self.spacing))
 
-    def _surface_of(self, sample: Sample, dimensions: int) -> Surface:
-        """Return the surface of an image of so many dimensions."""
-        surface = cast("Surface", self.surface)
-        if dimensions == 3:
-            return VOXELS_OF_PIXELS.get(surface, surface)
-        if self.of_volumes:
-            raise DataError(
-                sample.truth_file,
-                Message(
-                    "other-dimensions",
-                    "has two axes, and {setting} is for volumes",
-                    setting=Setting("surface", surface),
-                ),
-                Message("fix", "give {setting} for images", setting=Setting("surface", PIXELS_OF_VOXELS[surface])),
-            )
-        return surface
+    def _refuse_dimensions(self, sample: Sample) -> None:
+        """Refuse an image of other dimensions than the surface is for."""
+        refuse_other_dimensions(sample, Setting("surface", self.surface) if self.of_volumes else None)
 
     def _notes_on_spacing(self, sample: Sample, counts: ContourCounts, sizes: Sizes | None) -> tuple[Note, ...]:
         """Say where spacings are rounded, and where distances are not in the unit that the header knows."""
@@ -702,7 +704,7 @@ def _empty(value: Any) -> str | float:
     """Read what distances of an empty mask are."""
     if isinstance(value, str) and value in _WORDS_FOR_EMPTY:
         return value
-    expected = "'undefined', 'diagonal' or a number of 0 or more"
+    expected = "'undefined', 'diagonal' or a number from 0 to 1e9"
     return as_real(value, Setting("empty", None), expected, least=0, most=1e9)
 
 
@@ -710,7 +712,7 @@ def _tolerances(values: Any) -> tuple[float, ...]:
     """Read the tolerances of NSD, rising."""
     single = isinstance(values, (int, float)) and not isinstance(values, bool)
     several = (values,) if single else listed(values, "nsd", "(1, 2)")
-    expected = "tolerances of 0 or more"
+    expected = "tolerances from 0 to 1e9"
     return tuple(sorted({as_real(value, Setting("nsd", None), expected, least=0, most=1e9) for value in several}))
 
 

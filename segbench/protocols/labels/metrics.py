@@ -194,10 +194,10 @@ def metrics_of(classes: int, *, masks: bool, overlapping: bool = False) -> tuple
     return CLASSES
 
 
-def without_matrix(classes: int, *, overlapping: bool) -> tuple[Metric, ...]:
-    """Return the metrics that follow from TP, FP, FN and TN of each class alone."""
-    metrics = metrics_of(classes, masks=False, overlapping=overlapping)
-    return tuple(metric for metric in metrics if metric.key not in ("pixel_accuracy", "kappa"))
+def without_matrix(*, overlapping: bool) -> tuple[Metric, ...]:
+    """Return the metrics that follow from TP, FP, FN and TN of each class of a foreground; none is positive."""
+    left_out = _OF_DISJOINT_CLASSES if overlapping else ("pixel_accuracy", "kappa")
+    return tuple(metric for metric in CLASSES if metric.key not in left_out)
 
 
 def shown_for_volumes(metrics: Iterable[Metric]) -> tuple[Metric, ...]:

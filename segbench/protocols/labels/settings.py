@@ -27,6 +27,7 @@ from segbench.inputs.class_names import (
     written_classes,
 )
 from segbench.inputs.class_regions import ClassLabel, has_regions
+from segbench.inputs.label_inputs import LabelInputs
 from segbench.inputs.label_masks import LabelMasks
 from segbench.inputs.label_rules import Positive, where_not_void
 from segbench.inputs.label_values import places_of
@@ -66,9 +67,10 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
     void : sequence of int, optional
         Ground-truth labels of pixels that are left out and counted as ignored; one, or several. By default 255 with
         classes, unless it is one of them, and none with masks.
-    background : int, sequence of int or str
+    background : int, sequence of int or str, optional
         Labels of classes that are counted as all others are, and left out of means over classes: ``0`` where these are
-        to be means over organs alone.
+        to be means over organs alone, ``()`` for none. None: label 0 if `classes` is a ``dataset.json`` of nnU-Net or
+        the Medical Segmentation Decathlon that calls it background.
     positive : str, float or sequence of float, optional
         Of masks: which ground-truth values are positive, as in `segbench.Pixels`. None: the set must hold exactly two
         values, and the larger is positive. A bound at half of a scale (``">=128"``) also cuts predictions of more than
@@ -82,6 +84,9 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
         None leaves such a case out of the mean of the class.
     gt_map, pred_map : str or mapping of int to int
         Labels that values as stored represent: ``"7=0,8=1"``, ``"1-150=0-149,0=255"``, ``"*=255"`` for all others.
+    void_band, only_band : float
+        Leave out the pixels whose distance to a pixel of another class of the ground truth is at most this, in pixels;
+        or count these alone, where void is a class beside which there is a band, too. 0 for neither.
     palette : str, path or mapping of (r, g, b) to label, optional
         The label of each colour of images with three channels: a file with ``r,g,b,label,name`` per line,
         or such rows between semicolons. Without `classes`, its labels but void ones are the classes.
@@ -118,7 +123,7 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
     )
     names: Sequence[str] | None = None
     void: Sequence[int] | None = option_like(ClassLabelMaps, "void", shown="255; none for masks")
-    background: int | Sequence[int] | str = background_option()
+    background: int | Sequence[int] | str | None = background_option()
     positive: Positive | None = option_like(LabelMasks, "positive")
     predicted_positive: Positive | None = option_like(LabelMasks, "predicted_positive")
     both_empty: Literal[1] | None = option(
@@ -132,14 +137,14 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
     gt_map: str | Mapping[int, int] = option_like(ClassLabelMaps, "gt_map")
     pred_map: str | Mapping[int, int] = option_like(ClassLabelMaps, "pred_map")
     palette: str | Mapping[tuple[int, int, int], int] = option_like(ClassLabelMaps, "palette")
+    void_band: float = option_like(LabelInputs, "void_band")
+    only_band: float = option_like(LabelInputs, "only_band")
 
     def __post_init__(self) -> None:
         check_settings(self)
         self._refuse_rules_beside_classes()
         take_settings(self)
-        if not self.masks:
-            set_fields(self, background=read_background(self.background, self._labels, self._names))
-        elif self.background != ():
+        if self.masks and self.background not in (None, ()):
             raise ArgumentError(
                 Message(
                     "no-classes",
@@ -148,6 +153,8 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
                     classes=Setting("classes", None),
                 )
             )
+        background = () if self.masks else read_background(self.background, self._labels, self._names)
+        set_fields(self, background=background)
 
     def _refuse_rules_beside_classes(self) -> None:
         """Refuse rules for the positive values of masks beside classes."""
@@ -170,6 +177,11 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
         of_classes = self.classes is not None or self.names is not None or self.palette != ""
         inputs: ClassLabelMaps | LabelMasks = inputs_of(ClassLabelMaps if of_classes else LabelMasks, self)
         return inputs
+
+    @property
+    def adds_tiles(self) -> bool:
+        """Return whether no pixel depends on others, as in bands."""
+        return not (self.void_band or self.only_band)
 
     @property
     def states_called(self) -> Mapping[int, str]:  # type: ignore[override]  # label maps have no false and missed pixels
@@ -279,7 +291,8 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
         inputs = self.inputs
         if isinstance(inputs, LabelMasks):
             return self._states_of_masks(inputs.mask_maps(sample), counts)
-        return self._states(inputs.maps_of(sample).remapped(), sample.field)
+        maps = inputs.maps_of(sample).remapped()
+        return self._states(maps, inputs.counted_pixels(maps, sample))
 
     def _states_of_masks(self, masks: InterpretedMaps, counts: LabelCounts | None) -> NDArray[np.uint8]:
         truth, predicted = masks.maps
@@ -324,7 +337,7 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
             hint = Message("fix", "{overlay} draws right and wrong pixels of any number", overlay=overlay)
             raise DataError(sample.name, too_many, hint)
         maps = inputs.maps_of(sample).remapped()
-        states = self._states(maps, sample.field)
+        states = self._states(maps, inputs.counted_pixels(maps, sample))
         true_classes, predicted_classes = (places_of(label_map.labels, labels).astype(np.uint8) for label_map in maps)
         true_classes[states == State.IGNORED] = len(labels) + 1
         ranks = (states == State.FALSE).astype(np.int64)
@@ -367,7 +380,7 @@ class SummarizedLabels(Labels):
         """Return the metrics that need no confusion matrix."""
         from segbench.protocols.labels.metrics import TOTALS, without_matrix
 
-        return (*without_matrix(len(self._labels), overlapping=has_regions(self._labels)), *TOTALS[:3])
+        return (*without_matrix(overlapping=has_regions(self._labels)), *TOTALS[:3])
 
     def count(self, sample: Sample) -> Counted:
         """Refuse images: others counted them."""

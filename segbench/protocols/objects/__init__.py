@@ -30,8 +30,10 @@ Conventions
    that touch after dilation are one lesion, which takes all predicted components that touch its dilation; lesions of at
    most ``min_size`` are left out, and predicted components that touch no lesion are false. `lesion_scores` has Dice and
    HD95, 374 for missed and false ones. With neither they are 1 and 0.
-9. With ``min_size`` objects of at most this size are removed on both sides, as in 5; sizes are exact.
-10. Scores above the threshold are predicted, as in the official code of SMIYC; other protocols take those at it, too.
+9. Pd and Fa (`targets`): components of images match one to one if their centroids are less than 3 pixels apart, the
+   nearest pairs first. Fa counts the pixels of predicted components without match.
+10. With ``min_size`` objects of at most this size are removed on both sides, as in 5; sizes are exact.
+11. Scores above the threshold are predicted, as in the official code of SMIYC; other protocols take those at it, too.
 
 Differences from other code
 ---------------------------
@@ -39,7 +41,8 @@ Differences from other code
 2. torchmetrics 1.9 takes the void part of unmatched predictions off unions and leaves out misses there: of two objects
    one found is .667 here, and 1.0 there.
 3. panoptica matches an IoU of exactly .5, too. Otherwise none.
-4. StarDist compares in single precision, so that 9/10 is not .9, and gives 0 where nothing is matched. Cellpose's "aji"
+4. DNANet and BasicIRSTD match each true component with the first predicted one in scan order that is near.
+5. StarDist compares in single precision, so that 9/10 is not .9, and gives 0 where nothing is matched. Cellpose's "aji"
    is neither of those here.
 
 References
@@ -50,5 +53,6 @@ Graham et al.: HoVer-Net. Medical Image Analysis 2019 (AJI+).
 Schmidt, Weigert, Broaddus, Myers: Cell detection with star-convex polygons. MICCAI 2018 (StarDist).
 Chan et al.: SegmentMeIfYouCan: A benchmark for anomaly segmentation. NeurIPS 2021.
 Moawad et al.: The Brain Tumor Segmentation (BraTS-METS) Challenge 2023. arXiv 2306.00838.
+Li et al.: Dense nested attention network for infrared small target detection. IEEE TIP 2023 (Pd, Fa).
 Hernandez Petzsche et al.: ISLES 2022. Scientific Data 2022 (lesion F1).
 """

@@ -5,6 +5,7 @@ Begin with `count_instances`; `segbench.inputs.overlaps` counts the pixels that 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from segbench.inputs.object_kinds import COMPONENTS, INSTANCES
 from segbench.inputs.overlaps import Overlaps, added_up
 from segbench.inputs.segments import Classes, Segments
 from segbench.protocols.objects.counts import ObjectCounts
+from segbench.protocols.objects.targets import count_targets
 
 _TIE = 1e-9
 """Sums of IoU that differ by less are ties, in which `aji_plus` takes the larger intersection."""
@@ -197,8 +199,8 @@ def count_panoptic(overlaps: Overlaps, truth: Segments, predicted: Segments, cla
     )
 
 
-def count_components(true: Array, predicted: Array) -> ObjectCounts:
-    """Count an image by its numbered components, see `components_of`."""
+def count_components(true: Array, predicted: Array, pixels: int) -> ObjectCounts:
+    """Count an image by its numbered components, see `components_of`; `pixels` are those of it that count."""
     overlaps = Overlaps.of(true, predicted)
     is_true, is_predicted = overlaps.true > 0, overlaps.predicted > 0
     rows, columns, shared = overlaps.some(is_true[overlaps.rows] & is_predicted[overlaps.columns])
@@ -207,7 +209,7 @@ def count_components(true: Array, predicted: Array) -> ObjectCounts:
     predicted_outside = overlaps.predicted_areas - predicted_inside
     outside = added_up(rows, predicted_outside[columns], overlaps.true.size)  # of the predicted ones that touch it
     n_true, n_predicted = int(is_true.sum()), int(is_predicted.sum())
-    return ObjectCounts.made(
+    counts = ObjectCounts.made(
         COMPONENTS,
         np.concatenate([true_inside[is_true], predicted_inside[is_predicted]]),
         np.concatenate([(overlaps.true_areas + outside)[is_true], overlaps.predicted_areas[is_predicted]]),
@@ -215,6 +217,10 @@ def count_components(true: Array, predicted: Array) -> ObjectCounts:
         objects=[n_true, n_predicted, 0],
         sizes=[n_true, n_predicted],
     )
+    if true.ndim > 2:
+        return counts
+    found, false_pixels = count_targets(true, predicted)
+    return replace(counts, targets=found, false_pixels=false_pixels, pixels=pixels)
 
 
 def components_of(

@@ -23,6 +23,7 @@ from segbench.inputs.object_kinds import COMPONENTS, INSTANCES, PANOPTIC
 
 _OF_CLASSES = ("objects", "sizes")
 _TABLES = {"objects": 3, "sizes": 2, "lesions": 3}
+_SUMS = ("false_lesions", "targets", "false_pixels", "pixels")
 _LISTS = ("things", "objects", "sizes", "shared", "whole", "aji", "lesions")
 
 
@@ -61,6 +62,9 @@ class ObjectCounts(Counts):
         HD95 of each of these lesions.
     false_lesions : int
         Predicted components that touch no lesion.
+    targets, false_pixels, pixels : int
+        Of components of images: true ones with a predicted one of their own less than 3 pixels away, by their
+        centroids; pixels of the predicted ones that are not taken; all pixels that count.
 
     Raises
     ------
@@ -94,9 +98,12 @@ class ObjectCounts(Counts):
     lesions: IntArray = field(default_factory=lambda: np.zeros((0, 3), np.int64))
     distances: FloatArray = field(default_factory=lambda: np.zeros(0))
     false_lesions: int = 0
+    targets: int = 0
+    false_pixels: int = 0
+    pixels: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("images", "false_lesions"):
+        for name in ("images", *_SUMS):
             object.__setattr__(self, name, as_whole(getattr(self, name), name, most=2**62))
         object.__setattr__(self, "distances", frozen(as_floats(self.distances, "distances")))
         for name in _LISTS:
@@ -107,7 +114,8 @@ class ObjectCounts(Counts):
         is_distance = np.isfinite(self.distances) & (self.distances >= 0)
         lesions_fit = len(self.lesions) == self.distances.size and bool(is_distance.all() and self.lesions[:, 1].all())
         lesions_fit &= self.connectivity in (0, *CONNECTIVITIES_OF_VOLUMES)
-        if not (classes_fit and pairs_fit and lesions_fit and self.aji.size == 4):
+        targets_fit = self.targets <= self.objects[:, :2].sum(axis=0).min() and self.false_pixels <= self.pixels
+        if not (classes_fit and pairs_fit and lesions_fit and targets_fit and self.aji.size == 4):
             raise ArgumentError(
                 Message(
                     "unfit-counts", "the arrays of object counts do not fit each other; take counts from segbench.count"
@@ -209,7 +217,7 @@ class ObjectCounts(Counts):
             for side in (0, 1):
                 pairs += [np.stack(summand.pairs(row, side)) for summand, row in by_label[label]]
         shared, whole = np.hstack(pairs)
-        return cls.made(
+        total = cls.made(
             kinds[0] if kinds != [PANOPTIC] else written_classes(labels, names) or "none",
             shared,
             whole,
@@ -218,12 +226,14 @@ class ObjectCounts(Counts):
             sizes=sizes,
             aji=np.sum([summand.aji for summand in summands], axis=0),
             images=sum(summand.images for summand in summands),
-        ).with_lesions(
-            np.concatenate([summand.lesions for summand in summands]),
-            np.concatenate([summand.distances for summand in summands]),
-            sum(summand.false_lesions for summand in summands),
+        )
+        return replace(
+            total,
+            lesions=np.concatenate([summand.lesions for summand in summands]),
+            distances=np.concatenate([summand.distances for summand in summands]),
             connectivity=summands[0].connectivity,
             unit=summands[0].unit,
+            **{name: sum(getattr(summand, name) for summand in summands) for name in _SUMS},
         )
 
     def with_lesions(

@@ -62,6 +62,12 @@ _COMPONENTS = (
     _score("lesion_f1", "lesion F1", "found if one pixel is predicted, false if none is true", compared=True),
     Metric(key="lesion_f1_images", better="higher", mean_over_images=True),
 )
+_TARGETS = (
+    _score("pd", "", "share of the true components with a predicted centroid less than 3 pixels away"),
+    Metric(
+        key="fa", better="lower", image_key="fa", note="pixels of predicted components without one, over all pixels"
+    ),
+)
 
 
 def metrics_of_volumes(unit: str) -> tuple[Metric, ...]:
@@ -84,7 +90,7 @@ def metrics_of_volumes(unit: str) -> tuple[Metric, ...]:
 def metrics_of(kind: str, iou: Sequence[Fraction]) -> tuple[Metric, ...]:
     """Return the metrics of objects of a kind, some of them at these thresholds of IoU, and their totals."""
     if kind == COMPONENTS:
-        return (*shares(*_COMPONENTS), *TOTALS)
+        return (*shares(*_COMPONENTS, *_TARGETS), *TOTALS)
     pooled = _metrics_at_thresholds(iou)
     untitled = [replace(metric, title="", headline=False, note="") for metric in pooled]
     if kind == PANOPTIC:
@@ -388,6 +394,9 @@ class ComponentTable(ObjectTable):
                     "lesion_f1": 2 * touched / (touched + true + untouching) if true + untouching else np.nan,
                     "tp": count_reaching(*siou, OF_COMPONENTS),
                     "fp": [predicted - reaching for reaching in count_reaching(*ppv, OF_COMPONENTS)],
+                    "targets": counts.targets,
+                    "false_pixels": counts.false_pixels,
+                    "pixels": counts.pixels,
                 }
             )
         return columns_of(images)
@@ -402,12 +411,15 @@ class ComponentTable(ObjectTable):
             "component_ppv": of["ppv"] / of["predicted"],
             "lesion_f1": 2 * touched / (touched + true + of["untouching"]),
             "lesion_f1_images": of["lesion_f1"],
+            "pd": of["targets"] / true,
+            "fa": of["false_pixels"] / of["pixels"],
         }
 
     @property
     def image_weights(self) -> Mapping[str, NDArray[Any]]:
         """True components of each image; for the mean over images whether it has a value."""
-        return {**super().image_weights, "lesion_f1_images": ~np.isnan(self.columns["lesion_f1"])}
+        columns = self.columns
+        return {**super().image_weights, "lesion_f1_images": ~np.isnan(columns["lesion_f1"]), "fa": columns["pixels"]}
 
 
 class VolumeComponentTable(ComponentTable):

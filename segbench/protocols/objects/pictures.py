@@ -65,7 +65,7 @@ def _sides(image: Any, overlaps: Overlaps, truth: Array, predicted: Array, setti
         pairs = instance_pairs(overlaps).matched()
         pairs = pairs.select(pairs.shared * iou.denominator >= pairs.unions * iou.numerator)
         return _side(true_objects, pairs.rows), _side(predicted_objects, pairs.columns)
-    counts = count_components(truth, predicted)
+    counts = count_components(truth, predicted, truth.size)
     shared, whole = counts.pairs(0, 0)
     true_matched = np.flatnonzero(true_objects)[2 * shared >= whole]
     shared, whole = counts.pairs(0, 1)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from segbench.protocols.objects.scored_metrics import ScoredObjectTable
 
 _MOST_DETECTIONS = 2**31
+_LARGEST_DIVISOR = 2**31 - 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +53,9 @@ class ScoredObjects(Protocol, can.FromCounts, can.Divided, can.Pictured):
         How many detections of each class count in an image, those of highest score.
     boundary_ratio : float
         How wide boundaries are, as a share of the image's diagonal: .02, of Cityscapes .005.
+    divisor : int, optional
+        Ground truth that is a label map holds ``class * divisor + instance``, and below it crowds of a class. None:
+        numbers of objects, which are all of class 1.
     classes : int, sequence of int or str, optional
         Count these classes alone, by their ids. None: all.
     names : sequence of str, optional
@@ -95,6 +99,7 @@ class ScoredObjects(Protocol, can.FromCounts, can.Divided, can.Pictured):
     boundary_ratio: float = option(
         "Set the width of boundaries as a share of the diagonal.", 0.02, metavar="R", rare=True
     )
+    divisor: int | None = option_like(Objects, "divisor")
     classes: int | Sequence[int] | str | None = option_like(ScoredInstances, "classes")
     names: Sequence[str] | None = None
 
@@ -104,6 +109,8 @@ class ScoredObjects(Protocol, can.FromCounts, can.Divided, can.Pictured):
         expected = "a share of the diagonal, above 0 and below 1"
         ratio = as_real(self.boundary_ratio, "boundary_ratio", expected, least=0, most=1, open_ends=True)
         set_fields(self, boundary_ratio=ratio)
+        if self.divisor is not None:
+            set_fields(self, divisor=as_whole(self.divisor, "divisor", least=2, most=_LARGEST_DIVISOR))
         take_settings(self)
 
     @classmethod
@@ -116,7 +123,7 @@ class ScoredObjects(Protocol, can.FromCounts, can.Divided, can.Pictured):
     @cached_property
     def inputs(self) -> ScoredInstances:
         """What objects are in files; where boxes are compared, masks may be lacking."""
-        reads = replace(INSTANCE_FILES, boxes_only=self.overlap == "box")
+        reads = replace(INSTANCE_FILES, boxes_only=self.overlap == "box", divisor=self.divisor)
         scored: ScoredInstances = inputs_of(ScoredInstances, self, reads=reads)
         return scored
 
@@ -125,6 +132,8 @@ class ScoredObjects(Protocol, can.FromCounts, can.Divided, can.Pictured):
         if self.classes is not None:
             classes = written_classes(cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names))
         signature = {"overlap": self.overlap, "area": self.area, "max_dets": str(self.max_dets), "classes": classes}
+        if self.divisor is not None:
+            signature["divisor"] = str(self.divisor)
         return signature | ({"boundary_ratio": str(self.boundary_ratio)} if self.overlap == "boundary" else {})
 
     @classmethod

@@ -17,7 +17,7 @@ from segbench.core.messages import Message, Setting
 from segbench.core.metric import VOXELS, Metric
 from segbench.core.numbers import written
 from segbench.core.protocol import Counted, Protocol, inputs_of, take_settings
-from segbench.core.sample import Reading, Sample
+from segbench.core.sample import Reading, Sample, refuse_other_dimensions
 from segbench.core.settings import (
     as_real,
     as_whole,
@@ -26,6 +26,7 @@ from segbench.core.settings import (
     listed,
     option,
     option_like,
+    read_number,
     read_numbers,
     read_whole,
     set_fields,
@@ -43,7 +44,17 @@ from segbench.inputs.label_rules import Positive
 from segbench.inputs.numbered_objects import NO_LABEL_MAP, NumberedObjects
 from segbench.inputs.object_kinds import COMPONENTS, INSTANCES, PANOPTIC, SCORED, Kind
 from segbench.inputs.panoptic_maps import PanopticMaps
-from segbench.inputs.spacing import HEADER, as_lookup, read_spacing, reading_for, sizes_of, spacing_text, typed_spacing
+from segbench.inputs.spacing import (
+    HEADER,
+    as_lookup,
+    is_of_volumes,
+    read_spacing,
+    reading_for,
+    sizes_of,
+    spacing_text,
+    typed_spacing,
+    why_not_without_name,
+)
 from segbench.loaders.reading import MASKS
 from segbench.protocols.one_class import OneClass, divided_by_class
 from segbench.protocols.registry import protocols
@@ -67,18 +78,11 @@ _NOT_POOLED = "panoptic quality is defined by class, and averaged; f1@0.5 and it
 _DECIMALS = 10**6
 _ONLY_OF: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("divisor", "classes", "names", "things"), (PANOPTIC,)),
-    **dict.fromkeys(("at", "positive", "connectivity", "min_true", "min_predicted", "dilate"), (COMPONENTS,)),
+    **dict.fromkeys(("at", "positive", "predicted_positive", "connectivity"), (COMPONENTS,)),
+    **dict.fromkeys(("min_true", "min_predicted", "dilate"), (COMPONENTS,)),
     **dict.fromkeys(("min_size", "spacing"), (COMPONENTS, INSTANCES)),
     "iou": (INSTANCES, PANOPTIC),
 }
-
-
-def _read_size(text: str) -> float:
-    """Read a size."""
-    try:
-        return float(text)
-    except ValueError:
-        raise ValueError("is not a number") from None
 
 
 def _name_instances(_values: Sequence[float]) -> Message:
@@ -117,6 +121,9 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         predictions are masks.
     positive : str, float or sequence of float, optional
         Of masks: which ground-truth values belong to the mask, as in `Pixels`. None: 0 does not, the only other does.
+    predicted_positive : str, float or sequence of float, optional
+        Of masks: which values of predictions belong to the mask; ``"same"`` for those of `positive`, where predictions
+        hold the labels of the ground truth. None: 0 does not, the only other does.
     connectivity : {8, 4, 26, 18, 6}
         Whether pixels of components touch at corners, too. Of volumes how many neighbours of a voxel touch it: 26 in
         place of 8, and 6 in place of 4.
@@ -158,6 +165,8 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         "GT PRED --kind components --at 0.5",
     )
     draws_lines: ClassVar[bool] = True
+    _usual_kind: ClassVar[bool] = False
+    """Whether no kind was given, so that files may choose it."""
     states_called: ClassVar[Mapping[int, str]] = {
         State.TRUE: "matched, as predicted",
         State.PARTNER: "matched, as in the ground truth",
@@ -193,6 +202,7 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         CutMasks, "at", help="Cut soft predictions: scores above this, or above the threshold of the best F1: best."
     )
     positive: Positive | None = option_like(CutMasks, "positive")
+    predicted_positive: Positive | None = option_like(CutMasks, "predicted_positive")
     connectivity: int = option(default=8, **CONNECTIVITY)
     min_true: int = option("Leave out true components of fewer pixels.", 0, shown="none", **_PIXELS)
     min_predicted: int = option("Remove predicted components of fewer pixels.", 0, shown="none", **_PIXELS)
@@ -200,7 +210,7 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         "Leave out objects of at most this size, in pixels or voxels, with a spacing in mm² or mm³.",
         0.0,
         metavar="SIZE",
-        read=_read_size,
+        read=read_number,
         example="50",
         shown="none",
         rare=True,
@@ -215,12 +225,12 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         rare=True,
     )
     spacing: float | Sequence[Any] | Mapping[str, Any] | str | PathLike[str] = option(
-        "Set the size of pixels in mm, in the order of headers, of each image, or as headers have it.",
+        "Set the size of pixels in mm: of all images, of each (CSV), or as headers have it.",
         1.0,
         metavar="MM|WxHxD|header|FILE.csv",
         read=typed_spacing,
         example="0.78x0.78x3",
-        shown="pixels",
+        shown="pixels, of volumes header",
         rare=True,
     )
 
@@ -235,6 +245,7 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
     def __post_init__(self) -> None:
         check_settings(self)
         if self.kind is None:
+            set_fields(self, _usual_kind=self.divisor is None)
             set_fields(self, kind=INSTANCES if self.divisor is None else PANOPTIC)
         set_fields(self, iou=tuple(map(float, self._thresholds)))
         for setting in fields(self):
@@ -290,6 +301,16 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         """Whether voxels of components touch, and not pixels; instances are counted alike."""
         return self.connectivity in CONNECTIVITIES_OF_VOLUMES
 
+    @property
+    def why_not_alone(self) -> Message | str:
+        """Why an image cannot be counted by itself: its inputs say so, or sizes are found by its name."""
+        return super().why_not_alone or why_not_without_name(cast("Spacing", self.spacing))
+
+    @property
+    def expects_volumes(self) -> bool:
+        """Whether voxels are measured, or have sizes along three axes."""
+        return self.of_volumes or is_of_volumes(cast("Spacing", self.spacing))
+
     def for_volumes(self, *, with_header: bool = False) -> Self:
         """Return the protocol that measures volumes; `with_header` says that files have spacings in their headers."""
         if self.kind == PANOPTIC:
@@ -309,15 +330,17 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         connectivity = CONNECTIVITY_OF_VOLUMES.get(self.connectivity, self.connectivity)
         return replace(self, connectivity=connectivity, spacing=spacing)
 
-    def for_annotations(self) -> Protocol:
-        """Return scored objects, if nothing is set that these lack."""
+    def for_instances(self, scored: Callable[[], bool]) -> Protocol:
+        """Return scored objects if no kind was given, and nothing is set that these lack."""
+        if not self._usual_kind or not scored():
+            return self
         if self != Objects():
             raise ArgumentError(
                 Message(
                     "no-label-maps",
-                    "a JSON lists instances, which may overlap, and is measured by {scored} alone; give it, or label "
-                    "maps",
+                    "predictions are instances with scores; give {scored}, or {numbered}, which draws them as a map",
                     scored=Setting("kind", SCORED),
+                    numbered=Setting("kind", INSTANCES),
                 )
             )
         return Objects(kind=SCORED)
@@ -341,7 +364,7 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
                 CutMasks,
                 self,
                 void=self.void or (),
-                reads=INSTANCE_MAPS if self.at is None else MASKS,
+                reads=replace(INSTANCE_MAPS, instances="classes") if self.at is None else MASKS,
                 no_volumes=NO_LABEL_MAP,
                 of_labels=_name_instances,
                 above=True,
@@ -374,6 +397,8 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         if self.kind == COMPONENTS:
             signature["positive"] = str(self.positive or "nonzero").replace(" ", "")
             signature |= {name: str(getattr(self, name)) for name in ("connectivity", "min_true", "min_predicted")}
+            if self.predicted_positive is not None:
+                signature["predicted_positive"] = str(self.predicted_positive).replace(" ", "")
             if self.at is not None:
                 signature["at"] = self.at if self.at == "best" else written((self.at,))
             if self.of_volumes:
@@ -479,7 +504,7 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
             segments = image.true_segments, image.predicted_segments
             counts = counting.count_panoptic(image.overlaps, *segments, image.classes)
             return Counted(counts, image.facts, image.notes)
-        self._refuse_image(sample, image.truth.ndim)
+        self._refuse_dimensions(sample)
         maps = self._maps_of(image)
         if image.truth.ndim == 3:
             from segbench.imaging.components import box_of
@@ -490,17 +515,17 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         if self.kind == INSTANCES:
             counts = counting.count_instances(*numbers)
         else:
-            counts = counting.count_components(*numbers)
+            void_pixels = 0 if image.ignored is None else int(image.ignored.sum())
+            counts = counting.count_components(*numbers, image.truth.size - void_pixels)
             if image.truth.ndim == 3:
                 counts = self._with_lesions(counts, maps, sample)
         return Counted(counts, image.facts, image.notes)
 
-    def _refuse_image(self, sample: Sample, dimensions: int) -> None:
-        """Refuse an image where settings are for volumes."""
-        if dimensions == 2 and self.of_volumes:
+    def _refuse_dimensions(self, sample: Sample) -> None:
+        """Refuse an image of other dimensions than components are for; instances are counted alike in both."""
+        if self.kind == COMPONENTS:
             given = Setting("dilate", self.dilate) if self.dilate else Setting("connectivity", self.connectivity)
-            problem = Message("other-dimensions", "has two axes, and {setting} is for volumes", setting=given)
-            raise DataError(sample.truth_file, problem, Message("fix", "leave out {given}", given=given))
+            refuse_other_dimensions(sample, given if self.of_volumes else None)
 
     def numbers_in(self, image: Any, sample: Sample) -> tuple[Array, Array]:
         """Return the maps of both sides as numbers of objects, of masks those of their components."""
@@ -529,11 +554,8 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
             numbers = truth.copy(), predicted.copy()
             leave_out_small(*numbers, min_true=least_true, min_predicted=least_predicted)
             return numbers
-        connectivity = self.connectivity
-        if truth.ndim == 3:
-            connectivity = CONNECTIVITY_OF_VOLUMES.get(connectivity, connectivity)
         return components_of(
-            truth, predicted, connectivity=connectivity, min_true=least_true, min_predicted=least_predicted
+            truth, predicted, connectivity=self.connectivity, min_true=least_true, min_predicted=least_predicted
         )
 
     def _with_lesions(self, counts: ObjectCounts, maps: tuple[Array, Array], sample: Sample) -> ObjectCounts:
@@ -541,17 +563,17 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         from segbench.protocols.objects.lesions import count_lesions, largest_of_size
 
         sizes = self._sizes_of(sample, 3)
-        connectivity = CONNECTIVITY_OF_VOLUMES.get(self.connectivity, self.connectivity)
         lesions = count_lesions(
             *maps,
             sizes,
-            connectivity=connectivity,
+            connectivity=self.connectivity,
             dilate=self.dilate,
             largest_left_out=largest_of_size(self.min_size, sizes),
         )
-        return counts.with_lesions(*lesions, connectivity=connectivity, unit="" if self.spacing == 1 else "mm")
+        return counts.with_lesions(*lesions, connectivity=self.connectivity, unit="" if self.spacing == 1 else "mm")
 
     def refuse_unfit(self, sample: Sample) -> None:
+        self._refuse_dimensions(sample)
         self._sizes_of(sample, 3 if sample.volume else 2)
 
     def _sizes_of(self, sample: Sample, dimensions: int) -> Sizes:

@@ -22,8 +22,9 @@ Conventions
    of positive ones.
 8. Weighted F: beta2 = 1; the nearest positive pixel is, of several, that of SciPy's
    ``distance_transform_edt``. Without positives it is 0.
-9. IoU and Dice are means over the 256 thresholds, 0 where nothing is there. BER is measured at .5, over the labels that
-   the image has.
+9. IoU, Dice, sensitivity (recall) and specificity are averaged over images at each of the 256 thresholds; their mean
+   and maximum are those of this curve, as in the code of PraNet. All are 0 where an image has no true positive,
+   specificity included. BER is measured at .5, over the labels that the image has.
 
 Differences from the authors' MATLAB code
 -----------------------------------------
@@ -32,6 +33,7 @@ Differences from the authors' MATLAB code
 2. Where a part of the image is empty (positives in the last row or column only) the authors' S is NaN; here this part
    has weight 0. A part of one pixel has variance 0.
 3. The authors' E of an image of one pixel is 0 or 4.5e15; here it is 0 or 1.
+4. Specificity of an image without negatives is NaN in the code of PraNet, and with it every mean; here it is 0.
 
 Differences from PySODMetrics 1.6.2
 -----------------------------------
@@ -45,4 +47,6 @@ Achanta et al.: Frequency-tuned salient region detection. CVPR 2009 (F).
 Margolin, Zelnik-Manor, Tal: How to evaluate foreground maps? CVPR 2014 (weighted F).
 Fan, Cheng, Liu, Li, Borji: Structure-measure. ICCV 2017 (S).
 Fan, Gong, Cao, Ren, Cheng, Borji: Enhanced-alignment measure for binary foreground map evaluation. IJCAI 2018 (E).
+Fan, Ji, Zhou, Chen, Fu, Shen, Shao: PraNet: Parallel Reverse Attention Network for Polyp Segmentation. MICCAI 2020
+(IoU, Dice, sensitivity and specificity over thresholds).
 """

@@ -63,24 +63,22 @@ def _counts(
     pixels = int(histogram.sum())
     sizes = positives, pixels - positives
     fp, tp = np.cumsum(histogram[:, ::-1], axis=1)[:, ::-1]
-    curves, (iou, dice, _) = kernels.at_thresholds(tp, fp, *sizes)
-    _, _, f, _ = curves
+    curves, _ = kernels.at_thresholds(tp, fp, *sizes)
+    of_curve = dict(zip(CURVES, curves, strict=True))
     fp, tp = predicted
-    (_, _, f_at, e_at), (_, _, ber_at) = kernels.at_thresholds(tp, fp, *sizes)
+    (_, _, f_at, e_at, *_), ber_at = kernels.at_thresholds(tp, fp, *sizes)
     sum_of_negatives, sum_of_positives = moments[1].sum(axis=0).tolist()
     metrics = {
         "mae": (sum_of_negatives + (positives - sum_of_positives)) / pixels,
         "s_measure": kernels.s_measure(moments, *sizes),
         "weighted_f": weighted_f,
-        "f_max_of_image": f.max(),
+        "f_max_of_image": of_curve["f"].max(),
         "f_adaptive": f_at[0],
         "e_adaptive": e_at[0],
-        "mean_iou": iou.mean(),
-        "mean_dice": dice.mean(),
         "ber": ber_at[1],
     }
     in_units: dict[str, Any] = {key: round(float(value) * UNITS) for key, value in metrics.items()}
-    in_units |= zip(CURVES, np.rint(curves * UNITS).astype(np.int64), strict=True)
+    in_units |= {name: np.rint(curve * UNITS).astype(np.int64) for name, curve in of_curve.items()}
     return SaliencyCounts(images=1, pixels=pixels, positives=positives, **in_units)
 
 

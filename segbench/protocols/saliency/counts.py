@@ -28,10 +28,10 @@ class SaliencyCounts(AddedByField):
     ----------
     images, pixels, positives : int
         How many images are added up, their pixels, and those that are positive.
-    mae, s_measure, weighted_f, f_max_of_image, f_adaptive, e_adaptive, mean_iou, mean_dice, ber : int
+    mae, s_measure, weighted_f, f_max_of_image, f_adaptive, e_adaptive, ber : int
         The metrics, added up over images.
-    precision, recall, f, e : array of int64, shape (256,)
-        The same at rising thresholds 0 to 255.
+    precision, recall, f, e, iou, dice, specificity : array of int64, shape (256,)
+        The same at rising thresholds 0 to 255. Specificity is 0 where an image has no true positive.
 
     Raises
     ------
@@ -57,13 +57,14 @@ class SaliencyCounts(AddedByField):
     f_max_of_image: int
     f_adaptive: int
     e_adaptive: int
-    mean_iou: int
-    mean_dice: int
     ber: int
     precision: IntArray
     recall: IntArray
     f: IntArray
     e: IntArray
+    iou: IntArray
+    dice: IntArray
+    specificity: IntArray
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -266,22 +266,23 @@ def _aligned(p: float, t: float) -> float:
 
 @compiled()
 def at_thresholds(true: IntArray, false: IntArray, positives: int, negatives: int) -> tuple[FloatArray, FloatArray]:
-    """Compute precision, recall, F and E, shape (4, K), and IoU, Dice and BER, shape (3, K); 0 where nothing is there.
+    """Compute the curves of `SaliencyCounts` in their order, shape (7, K), and BER; 0 where nothing is there.
 
-    `true` and `false` are true and false positives at K thresholds.
+    `true` and `false` are true and false positives at K thresholds. Specificity is 0 without true positives, too.
     """
-    curves, others = np.empty((4, true.size)), np.empty((3, true.size))
+    curves, ber = np.empty((7, true.size)), np.empty(true.size)
     for k in range(true.size):
         precision, recall = true[k] / max(true[k] + false[k], 1), true[k] / max(positives, 1)
         curves[0, k], curves[1, k] = precision, recall
         curves[2, k] = _f_measure(precision, recall)
         curves[3, k] = e_measure(true[k], false[k], positives, negatives)
-        others[0, k] = true[k] / max(positives + false[k], 1)
-        others[1, k] = 2 * true[k] / max(positives + true[k] + false[k], 1)
+        curves[4, k] = true[k] / max(positives + false[k], 1)
+        curves[5, k] = 2 * true[k] / max(positives + true[k] + false[k], 1)
+        curves[6, k] = (negatives - false[k]) / max(negatives, 1) if true[k] else 0.0
         fpr, fnr = false[k] / max(negatives, 1), (positives - true[k]) / max(positives, 1)
         # The mean over the labels that the image has; the error of a label without pixels is 0.
-        others[2, k] = (fpr + fnr) / (min(negatives, 1) + min(positives, 1))
-    return curves, others
+        ber[k] = (fpr + fnr) / (min(negatives, 1) + min(positives, 1))
+    return curves, ber
 
 
 def weighted_f(of_positives: float, of_negatives: float, positives: int) -> float:

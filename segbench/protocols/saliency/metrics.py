@@ -30,7 +30,9 @@ _E = (0.0, 2.0)  # N / (N - 1) of a perfect map of N pixels
 
 Values = TypeVar("Values", float, FloatArray)
 
-_OF_MEAN_CURVES = ("e_max", "f_max", "f_max_threshold", "f_max_of_mean_pr")
+_OF_MEAN_CURVES = (
+    "e_max", "f_max", "f_max_threshold", "f_max_of_mean_pr", "iou_max", "dice_max", "specificity_max",
+)  # fmt: skip
 
 METRICS = shares(
     Metric(
@@ -71,6 +73,11 @@ METRICS = shares(
     Metric(key="f_max_of_mean_pr", better="higher"),
     Metric(key="mean_iou", better="higher", image_key="mean_iou", image_title="mean IoU"),
     Metric(key="mean_dice", better="higher", image_key="mean_dice", image_title="mean Dice"),
+    Metric(key="iou_max", better="higher", note="max of the mean IoU curve"),
+    Metric(key="dice_max", better="higher", note="max of the mean Dice curve"),
+    Metric(key="sensitivity_mean", better="higher", note="mean of the mean recall curve"),
+    Metric(key="specificity_mean", better="higher", note="mean of the mean specificity curve"),
+    Metric(key="specificity_max", better="higher", note="max of the mean specificity curve"),
     Metric(key="ber", better="lower", image_key="ber", image_title="BER"),
 )  # fmt: skip
 METRICS = tuple(
@@ -103,7 +110,7 @@ class SaliencyTable(CountsTable[SaliencyCounts]):
 
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
         units = UNITS * of["images"]
-        precision, recall, f, e = (of[name] / units[:, np.newaxis] for name in CURVES)
+        precision, recall, f, e, iou, dice, specificity = (of[name] / units[:, np.newaxis] for name in CURVES)
         return {
             **{name: of[name] / units for name in SCALARS},
             "e_max": e.max(axis=1),
@@ -112,11 +119,18 @@ class SaliencyTable(CountsTable[SaliencyCounts]):
             "f_max_threshold": np.where(np.isnan(f[:, 0]), np.nan, f.argmax(axis=1) / (LEVELS - 1)),
             "f_mean": f.mean(axis=1),
             "f_max_of_mean_pr": f_measure(precision, recall).max(axis=1),
+            "mean_iou": iou.mean(axis=1),
+            "iou_max": iou.max(axis=1),
+            "mean_dice": dice.mean(axis=1),
+            "dice_max": dice.max(axis=1),
+            "sensitivity_mean": recall.mean(axis=1),
+            "specificity_mean": specificity.mean(axis=1),
+            "specificity_max": specificity.max(axis=1),
         }
 
     @property
     def curve(self) -> SaliencyCurve:
-        """Mean precision, recall, F and E at each threshold."""
+        """Every mean at each threshold."""
         return saliency_curve(self.pooled)
 
     def heights(self, space: Space, at: FloatArray, of: Sums) -> FloatArray:
@@ -135,11 +149,11 @@ def f_measure(precision: Values, recall: Values) -> Values:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SaliencyCurve(Drawn):
-    """Precision, recall, F and E at rising thresholds, each the mean over images.
+    """Precision, recall, F, E, IoU, Dice and specificity at rising thresholds, each the mean over images.
 
     Parameters
     ----------
-    thresholds, precision, recall, f, e : array of float64, shape (256,)
+    thresholds, precision, recall, f, e, iou, dice, specificity : array of float64, shape (256,)
         Thresholds are 0, 1/255, .. 1. F is not that of the mean precision and recall.
     """
 
@@ -152,6 +166,9 @@ class SaliencyCurve(Drawn):
     recall: FloatArray
     f: FloatArray
     e: FloatArray
+    iou: FloatArray
+    dice: FloatArray
+    specificity: FloatArray
 
     @property
     def columns(self) -> Mapping[str, FloatArray]:
@@ -175,7 +192,7 @@ class SaliencyCurve(Drawn):
 
 
 def saliency_curve(counts: SaliencyCounts | Pooled) -> SaliencyCurve:
-    """Return mean precision, recall, F and E at each threshold.
+    """Return mean precision, recall, F, E, IoU, Dice and specificity at each threshold.
 
     Parameters
     ----------

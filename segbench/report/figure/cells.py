@@ -31,6 +31,7 @@ TRUTH_LINE, PREDICTED_LINE, CASE = "#ffffff", "#ffb000", "#101010"
 """Colours of contours over a photograph: both are cased in nearly black."""
 _SMALL = 180  # dots, along the shorter side of cells in which lines are thin
 _STRIPE = 6
+_THIN, _CASED = 2, 3  # least dots across lines: alone, and cased in dark
 _SHOWN_FIRST = (
     State.NOTHING,
     State.IGNORED,
@@ -136,7 +137,7 @@ def _metric_of(result: Result, image: str, pictures: Pictures, metric: Metric, *
         name = "F" if "F" in pictures.metrics else next(iter(pictures.metrics), "")
         if name:
             return float(pictures.metrics[name][0]), name
-    return float(result.per_image[image][metric.image_key]), metric.name_for_images
+    return float(result.per_image[image][metric.image_key]), metric.quantity_of_images
 
 
 def cut_out(array: NDArray[np.uint8], box: Box | None) -> NDArray[np.uint8]:
@@ -147,8 +148,13 @@ def cut_out(array: NDArray[np.uint8], box: Box | None) -> NDArray[np.uint8]:
     return array[top : top + height, left : left + width]
 
 
-def as_large(levels: ByteArray, size: tuple[int, int], ranks: NDArray[np.int_] | None = None) -> ByteArray:
-    """Make labels as large as a cell (height, width): of the pixels in one dot that of the highest rank is shown."""
+def as_large(
+    levels: ByteArray, size: tuple[int, int], ranks: NDArray[np.int_] | None = None, *, thickness: int = 1
+) -> ByteArray:
+    """Make labels as large as a cell (height, width): of the pixels in one dot that of the highest rank is shown.
+
+    Of lines a pixel covers at least `thickness` dots.
+    """
     order = levels.astype(np.int64) if ranks is None else 256 * ranks + levels
     for axis, wanted in enumerate(size):
         extent = order.shape[axis]
@@ -156,6 +162,10 @@ def as_large(levels: ByteArray, size: tuple[int, int], ranks: NDArray[np.int_] |
         is_smaller = wanted < extent and ranks is not None
         middles = (2 * np.arange(wanted) + 1) * extent // (2 * wanted)
         order = np.maximum.reduceat(order, starts, axis=axis) if is_smaller else np.take(order, middles, axis=axis)
+    if thickness > 1 and size[1] < thickness * levels.shape[1]:
+        from scipy.ndimage import maximum_filter
+
+        order = maximum_filter(order, thickness)
     return (order % 256).astype(np.uint8)
 
 
@@ -175,7 +185,7 @@ def method_cell(
         return _contours(layers, photograph, box, size, with_prediction=True)
     if style == "labels":
         if layers.lines is not None:
-            return _grey(255 - as_large(cut_out(layers.lines, box), size, _grey_ranks(layers.lines, box)))
+            return _grey(255 - _lines(layers.lines, box, size))
         if layers.predicted is not None:
             return _labels(layers, layers.predicted, box, size)
         photograph = None
@@ -192,7 +202,7 @@ def truth_cell(
         return _contours(layers, photograph, box, size, with_prediction=False)
     if layers.mask or layers.classes:
         return _labels(layers, layers.truth, box, size)
-    return _grey(as_large(cut_out(layers.truth, box), size, _grey_ranks(layers.truth, box)))
+    return _grey(_lines(layers.truth, box, size, _THIN if _is_thin(layers.truth > 0) else 1))
 
 
 def class_palette(classes: Sequence[str]) -> ByteArray:
@@ -204,8 +214,10 @@ def _grey(levels: ByteArray) -> ByteArray:
     return np.repeat(levels[..., np.newaxis], 3, axis=2)
 
 
-def _grey_ranks(levels: ByteArray, box: Box | None) -> NDArray[np.int_]:
-    return cut_out(levels, box).astype(np.int64)
+def _lines(lines: ByteArray, box: Box | None, size: tuple[int, int], thickness: int = _THIN) -> ByteArray:
+    """Make grey levels as large as a cell, the brightest before others."""
+    levels = cut_out(lines, box)
+    return as_large(levels, size, levels.astype(np.int64), thickness=thickness)
 
 
 def _ground(photograph: ByteArray | None, size: tuple[int, int]) -> ByteArray:
@@ -214,9 +226,9 @@ def _ground(photograph: ByteArray | None, size: tuple[int, int]) -> ByteArray:
     return washed(photograph_as_large(photograph, size))
 
 
-def _states(layers: Layers, box: Box | None, size: tuple[int, int]) -> ByteArray:
+def _states(layers: Layers, box: Box | None, size: tuple[int, int], thickness: int = _THIN) -> ByteArray:
     states = cut_out(layers.states, box)
-    return as_large(states, size, _RANKS[states])
+    return as_large(states, size, _RANKS[states], thickness=thickness if layers.drawn_lines else 1)
 
 
 def _labels(layers: Layers, labels: ByteArray, box: Box | None, size: tuple[int, int]) -> ByteArray:
@@ -236,7 +248,7 @@ def _contours(
     plain = np.full((*size, 3), 255, np.uint8)
     picture = (plain if photograph is None else photograph_as_large(photograph, size)).copy()
     if layers.drawn_lines and with_prediction:
-        states = _states(layers, box, size)
+        states = _states(layers, box, size, _CASED)
         is_line = (states != State.NOTHING) & (states != State.IGNORED)
         picture[_widened(is_line, 1)] = as_bytes([CASE])[0]
         picture[is_line] = PALETTE[states[is_line]]
@@ -254,7 +266,7 @@ def _contours(
 
 def _predicted_outline(layers: Layers, box: Box | None, size: tuple[int, int]) -> NDArray[np.bool_]:
     if layers.lines is not None:
-        return as_large(cut_out(layers.lines, box), size, _grey_ranks(layers.lines, box)) > 0
+        return _lines(layers.lines, box, size) > 0
     assert layers.predicted is not None  # noqa: S101  for types alone: lines are drawn before
     return _outline_of(layers, layers.predicted, box, size)
 
@@ -263,7 +275,7 @@ def _outline_of(layers: Layers, labels: ByteArray, box: Box | None, size: tuple[
     """Return the outline of labels in a cell; of ground truth that is lines already, these."""
     if layers.mask or layers.classes or not _is_thin(layers.truth > 0):
         return outline(as_large(cut_out(labels, box), size)) > 0
-    return as_large(cut_out(labels, box), size, _grey_ranks(labels, box)) > 0
+    return _lines(labels, box, size) > 0
 
 
 def _is_thin(mask: NDArray[np.bool_]) -> bool:

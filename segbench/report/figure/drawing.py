@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from segbench.core.errors import ArgumentError
-from segbench.core.messages import Message
+from segbench.core.messages import Message, Setting
 from segbench.core.names import PART
 from segbench.drawing.axes import as_text
 from segbench.drawing.palette import GUIDE
@@ -31,7 +31,9 @@ LEAST = 6.0
 _LINE = 1.25
 _NARROWEST = 22.0
 _MOST_LINES = 3
-_BOXES = ("#ffd400", "#00e5ff", "#ff7ae0", "#7dff6b")
+_HIGHEST_NAME = 110.0  # of names that are turned
+_CUT = "…"
+BOXES = ("#00e5ff", "#ff7ae0", "#7dff6b", "#ffd400")  # none like the contour of a prediction
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class _Placement:
     sizes: Sequence[tuple[float, float]]  # height and width of the cells of a view
     labels: Sequence[str]
     label_size: float
+    upright: bool  # whether the names above are turned, as they are where they would have to be cut
     above: float  # height of the names above
     beside: float  # width of the names on the left
     bottom: float
@@ -90,8 +93,8 @@ def _layout(grid: FigureGrid, width: float, measure: Callable[[str, float], floa
         beside = size * _LINE + 2
         aspects = [view.shape[1] / view.shape[0] for view in views]
         height = (width - beside - sum(gaps[:-1])) / sum(aspects)
-        _refuse_narrow(min(aspects) * height, len(views))
-        labels, label_size = _fitted(grid.columns, height, measure)
+        _refuse_narrow(min(aspects) * height, len(views), transposed=True)
+        labels, label_size, _ = _fitted(grid.columns, height, measure)
         beside = max(text.count("\n") + 1 for text in labels) * label_size * _LINE + 2
         height = (width - beside - sum(gaps[:-1])) / sum(aspects)
         lefts, x = [], beside
@@ -100,11 +103,15 @@ def _layout(grid: FigureGrid, width: float, measure: Callable[[str, float], floa
             x += aspect * height + gap
         tops = [[k * (height + _GAP) for k in range(columns)]] * len(views)
         sizes = [(height, aspect * height) for aspect in aspects]
-        return _Placement(lefts, tops, sizes, labels, label_size, 0.0, beside, columns * (height + _GAP) - _GAP)
+        return _Placement(lefts, tops, sizes, labels, label_size, False, 0.0, beside, columns * (height + _GAP) - _GAP)
     cell = (width - _GAP * (columns - 1)) / columns
-    _refuse_narrow(cell, columns)
-    labels, label_size = _fitted(grid.columns, cell, measure)
-    above = max(text.count("\n") + 1 for text in labels) * label_size * _LINE + 3
+    _refuse_narrow(cell, columns, transposed=False)
+    labels, label_size, fit = _fitted(grid.columns, cell, measure)
+    if fit:
+        above = max(text.count("\n") + 1 for text in labels) * label_size * _LINE + 3
+    else:
+        labels = [_cut_off(as_text(name), _HIGHEST_NAME, measure) for name in grid.columns]
+        above = max(measure(text, LEAST) for text in labels) + 4
     y, tops, sizes = above, [], []
     for view, gap in zip(views, gaps, strict=True):
         height = cell * view.shape[0] / view.shape[1]
@@ -112,19 +119,26 @@ def _layout(grid: FigureGrid, width: float, measure: Callable[[str, float], floa
         sizes.append((height, cell))
         y += height + gap
     lefts = [[k * (cell + _GAP) for k in range(columns)]] * len(views)
-    return _Placement(lefts, tops, sizes, labels, label_size, above, 0.0, y - gaps[-1])
+    return _Placement(lefts, tops, sizes, labels, label_size, not fit, above, 0.0, y - gaps[-1])
 
 
 def _is_last(views: Sequence[View], k: int) -> bool:
     return k + 1 < len(views) and views[k + 1].image != views[k].image
 
 
-def _fitted(names: Sequence[str], width: float, measure: Callable[[str, float], float]) -> tuple[list[str], float]:
-    """Write names as large as all fit on one line; else in small letters, on lines of their parts, cut at the end."""
+def _fitted(
+    names: Sequence[str], width: float, measure: Callable[[str, float], float]
+) -> tuple[list[str], float, bool]:
+    """Write names as large as all fit on one line; else in small letters, on lines of their parts, cut at the end.
+
+    Returned are the names, the size of their letters, and whether no name is cut.
+    """
     for size in _SIZES:
         if max(measure(as_text(name), size) for name in names) <= width - _GAP:
-            return [as_text(name) for name in names], size
-    return ["\n".join(map(as_text, _in_lines(name, width, measure))) for name in names], LEAST
+            return [as_text(name) for name in names], size, True
+    in_lines = [_in_lines(name, width, measure) for name in names]
+    is_whole = not any(line.endswith(_CUT) for lines in in_lines for line in lines)
+    return ["\n".join(map(as_text, lines)) for lines in in_lines], LEAST, is_whole
 
 
 def _in_lines(name: str, width: float, measure: Callable[[str, float], float]) -> list[str]:
@@ -141,9 +155,9 @@ def _in_lines(name: str, width: float, measure: Callable[[str, float], float]) -
 def _cut_off(line: str, width: float, measure: Callable[[str, float], float]) -> str:
     """Cut a line that is too long, and say so by dots."""
     kept = line
-    while len(kept) > 1 and measure(kept if kept == line else kept + "…", LEAST) > width:
+    while len(kept) > 1 and measure(kept if kept == line else kept + _CUT, LEAST) > width:
         kept = kept[:-1]
-    return kept if kept == line else kept + "…"
+    return kept if kept == line else kept + _CUT
 
 
 def _width_of(figure: Any, text: str, size: float) -> float:  # noqa: ANN401  a figure of any canvas
@@ -154,16 +168,19 @@ def _width_of(figure: Any, text: str, size: float) -> float:  # noqa: ANN401  a 
     return float(width)
 
 
-def _refuse_narrow(cell: float, count: int) -> None:
+def _refuse_narrow(cell: float, count: int, *, transposed: bool) -> None:
     if cell < _NARROWEST:
         raise ArgumentError(
             Message(
                 "too-narrow",
                 "{count} pictures beside each other would be {width:.2f} inches wide, less than {least:.2f}; choose "
-                "fewer methods or images, a larger width, or the other way round",
+                "fewer by {fewer}, a larger {wider}, or turn the figure round by {transpose}",
                 count=count,
                 width=cell / _POINTS,
                 least=_NARROWEST / _POINTS,
+                fewer=Setting("rows" if transposed else "methods", None),
+                wider=Setting("width", None),
+                transpose=Setting("transpose", not transposed),
             )
         )
 
@@ -179,11 +196,13 @@ def _too_high(grid: FigureGrid, layout: _Placement, height: float) -> ArgumentEr
         Message(
             "too-high",
             "the figure would be {height:.1f} inches high; {fitting:many row} of {total} fit {most:g} inches: choose "
-            "fewer images or methods",
+            "fewer by {fewer}, or a smaller {width}",
             height=height / _POINTS,
             fitting=fitting,
             total=len(heights),
             most=HIGHEST,
+            fewer=Setting("methods" if grid.settings.transpose else "rows", None),
+            width=Setting("width", None),
         )
     )
 
@@ -213,8 +232,8 @@ def _draw_cell(
         _draw_box(ax, (left + 0.75, top + 0.75, width - 1.5, height - 1.5), view.box_number)
     value = grid.value(view, column)
     if column >= len(grid.columns) - len(grid.methods) and view.box is None:
-        label = {"boxstyle": "square,pad=0.15", "facecolor": "white", "edgecolor": "none"}
-        at = left + width - 1.6, top + height - 1.6
+        label = {"boxstyle": "square,pad=0.08", "facecolor": "white", "edgecolor": "none"}
+        at = left + width - 1.0, top + height - 1.0
         ax.text(*at, grid.written(value), ha="right", va="bottom", fontsize=LEAST, color="black", bbox=label, zorder=5)
 
 
@@ -223,7 +242,7 @@ def _draw_box(ax: Axes, box: tuple[float, float, float, float], box_number: int)
     from matplotlib.patches import Rectangle
 
     left, top, width, height = box
-    for colour, line in ((CASE, 1.6), (_BOXES[box_number % len(_BOXES)], 0.8)):
+    for colour, line in ((CASE, 1.6), (BOXES[box_number % len(BOXES)], 0.8)):
         ax.add_patch(Rectangle((left, top), width, height, fill=False, edgecolor=colour, linewidth=line, zorder=4))
 
 
@@ -234,6 +253,9 @@ def _draw_names(ax: Axes, grid: FigureGrid, layout: _Placement) -> None:
         if grid.settings.transpose:
             at = layout.beside - 2, layout.tops[0][column] + height / 2
             look: dict[str, Any] = {"ha": "right", "va": "center", "rotation": 90}
+        elif layout.upright:
+            at = layout.lefts[0][column] + width / 2, layout.above - 2
+            look = {"ha": "center", "va": "bottom", "rotation": 90}
         else:
             at = layout.lefts[0][column] + width / 2, layout.above - 2 - 0.25 * layout.label_size
             look = {"ha": "center", "va": "baseline"}

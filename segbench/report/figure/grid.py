@@ -12,10 +12,12 @@ from os import PathLike
 import numpy as np
 
 from segbench.aggregator.joining import first_run, join_runs
+from segbench.aggregator.renaming import renamed_results
 from segbench.aggregator.rereading import CHOOSE_OTHERS, best_cut, files_of, full_protocol, why_no_pictures
 from segbench.aggregator.result import Result, as_results, names_of
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.messages import Message, Setting
+from segbench.core.grouping import grouped
+from segbench.core.messages import Either, Message, Setting
 from segbench.core.metric import best_threshold, images_at_their_best
 from segbench.core.numbers import many, number
 from segbench.core.pictures import ByteArray
@@ -37,7 +39,7 @@ from segbench.report.figure.cells import (
 )
 from segbench.report.figure.rows import chosen_images, image_metric
 from segbench.report.figure.settings import STYLES, USUAL_ROWS, VENUES
-from segbench.report.grounds import NAMED
+from segbench.report.grounds import NAMED, blended, washed
 from segbench.report.overlays import refuse_unreached
 from segbench.report.photographs import photographs, read_photograph
 from segbench.report.ranking import best_first, competing_order
@@ -45,6 +47,7 @@ from segbench.report.slices import Plane
 
 _NARROWEST, _WIDEST = 1.0, 20.0
 _CROP = re.compile(r"(.+):(\d+),(\d+),(\d+),(\d+)", re.DOTALL)
+_STRETCHED = 0.02  # sides of photographs that were made smaller are rounded
 _ABOVE = 1.5  # numbers that are no shares have one decimal place
 PHOTOGRAPH, TRUTH = "Photograph", "Ground truth"
 
@@ -62,11 +65,13 @@ class FigureSettings:
     crops: Sequence[str] = ()
     width: float | str = "cvpr"
     names: Mapping[str, str] = field(default_factory=dict)
+    methods: Sequence[str] = ()
+    """Those that are shown, in this order, by the names that are printed; by default all, the best first."""
 
     @property
     def inches(self) -> float:
         """The width in inches."""
-        width = VENUES.get(str(self.width), self.width)
+        width = VENUES.get(str(self.width).lower(), self.width)
         try:
             inches = float(width)
         except ValueError:
@@ -157,7 +162,7 @@ class FigureGrid:
             seen = {int(state) for layers in every for state in np.unique(layers.states)}
             for state, words in states_called(self.rules).items():
                 if state in seen:
-                    entries.append(("" if state == State.IGNORED else NAMED[State(state)][0], words))
+                    entries.append(("" if state == State.IGNORED else self._colour_of(State(state)), words))
         if style == "contours":
             entries.insert(0, (TRUTH_LINE, "contour of the ground truth"))
             if not every[0].drawn_lines:
@@ -174,14 +179,26 @@ class FigureGrid:
             entries.append(("", "left out"))
         return entries
 
+    def legend_in_words(self) -> list[str]:
+        """Say what colours mean to those who do not see them; classes are named without their colours."""
+        named = {words: NAMED[State(state)][1] for state, words in states_called(self.rules).items()}
+        return [f"{named[words]}: {words}" if words in named else words for _, words in self.legend()]
+
+    def _colour_of(self, state: State) -> str:
+        """Return the colour of a state as cells show it: over a photograph of middle grey, or over white."""
+        if next(iter(self.layers.values())).drawn_lines:
+            return NAMED[state][0]
+        ground = np.full((1, 1, 3), 255, np.uint8) if not self.photos else washed(np.full((1, 1), 127, np.uint8))
+        return "#" + blended(np.full((1, 1), state, np.uint8), ground).tobytes().hex()
+
 
 def grid_of(results: Result | Sequence[Result], settings: FigureSettings) -> FigureGrid:
     """Read all that a figure shows; what cannot be drawn is among its problems, and nothing at all is an error."""
     check_choice(settings.style, Setting("style", None), STYLES)
     _ = settings.inches  # refused before anything is read
-    drawn, problems = _drawable(join_runs(as_results(results)))
+    drawn, problems = _drawable(renamed_results(join_runs(as_results(results)), settings.names), settings.methods)
     metric = image_metric(drawn, settings.metric)
-    methods = tuple(settings.names.get(name, name) for name in names_of(drawn))
+    methods = tuple(names_of(drawn))
     chosen = chosen_images(drawn, settings.rows, metric)
     cuts = [_cut(result, settings.threshold) for result in map(first_run, drawn)]
     layers: dict[tuple[str, int], Layers] = {}
@@ -211,15 +228,18 @@ def grid_of(results: Result | Sequence[Result], settings: FigureSettings) -> Fig
     views = _views(shapes, settings.crops)
     value_name = next(iter(layers.values())).value_name
     sliced = [f"{image} is a volume: {plane.title}." for image, plane in planes.items()]
-    counted = _counted(drawn, len(images), settings)
-    caption = (counted, chosen.sentence, *sliced, *_caption(drawn, methods, settings, cuts, value_name))
+    shown_images = f"{'From the left' if settings.transpose else 'From above'}: {', '.join(images)}."
+    facts = (_counted(drawn, len(images), settings), chosen.sentence, shown_images, *sliced)
+    caption = (*facts, *_caption(drawn, methods, settings, cuts, value_name))
     return FigureGrid(settings, views, methods, layers, photos, drawn[0].rules, tuple(problems), caption)
 
 
-def _drawable(results: Sequence[Result]) -> tuple[list[Result], list[Message]]:
-    """Return the results with pictures, the best first, and why there are none of the others."""
+def _drawable(results: Sequence[Result], methods: Sequence[str]) -> tuple[list[Result], list[Message]]:
+    """Return the results with pictures, in the order of methods or the best first, and why others have none."""
     if not results:
         raise ArgumentError(Message("no-results", "no results to draw"))
+    if methods:
+        results = _of_methods(results, methods)
     reasons = {k: why_no_pictures(first_run(result)) for k, result in enumerate(results)}
     problems = [f"{results[k].label}: " + reason for k, reason in reasons.items() if reason]
     drawn = [results[k] for k, reason in reasons.items() if not reason]
@@ -232,11 +252,30 @@ def _drawable(results: Sequence[Result]) -> tuple[list[Result], list[Message]]:
                 "several-protocols",
                 "a figure shows results of one protocol, not of {protocols: and }; choose them: {choose}",
                 protocols=protocols,
-                choose=f"--only protocol:{protocols[0]}",
+                choose=Either("give those of one", f"--only protocol:{protocols[0]}"),
             )
         )
+    if methods:
+        return drawn, problems
     order = competing_order(drawn, best_first(drawn, image_metric(drawn, None).key))
     return [drawn[k] for k in order], problems
+
+
+def _of_methods(results: Sequence[Result], methods: Sequence[str]) -> list[Result]:
+    """Return the results of methods, named as in tables, in their order."""
+    known = dict(zip(names_of(results), results, strict=True))
+    unknown = [name for name in methods if name not in known]
+    if unknown:
+        raise ArgumentError(
+            Message(
+                "unknown-methods",
+                "{methods} {unknown}: no method is called so; methods are {known}",
+                methods=Setting("methods", None),
+                unknown=unknown,
+                known=list(known),
+            )
+        )
+    return [known[name] for name in dict.fromkeys(methods)]
 
 
 def _cut(result: Result, threshold: float | None) -> float:
@@ -278,6 +317,17 @@ def _photos(
                 continue
             pixels = planes[image].cut(pixels)
         picture = Image.fromarray(pixels)
+        if abs(picture.width * height / (picture.height * width) - 1) > _STRETCHED:
+            problems.append(
+                Message(
+                    "other-shape",
+                    "{image}: the photograph has {size} pixels, which is no enlarged {expected}",
+                    image=image,
+                    size=f"{picture.width} x {picture.height}",
+                    expected=f"{width} x {height}",
+                )
+            )
+            continue
         photos[image] = np.asarray(picture if picture.size == (width, height) else picture.resize((width, height)))
     return photos
 
@@ -357,4 +407,5 @@ def _caption(
         lines.append(f"Threshold of each method, its best over all images: {thresholds}.")
     if any(result.averages_runs for result in results):
         lines.append("Pictures are those of the first training of a method.")
-    return lines + [f"Signature of {name}: {result.signature}" for name, result in zip(methods, results, strict=True)]
+    signatures = grouped((result.signature, name) for name, result in zip(methods, results, strict=True))
+    return lines + [f"Signature of {', '.join(names)}: {signature}" for signature, names in signatures.items()]

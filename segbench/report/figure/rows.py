@@ -13,7 +13,7 @@ from segbench.aggregator.result import Result
 from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message, Setting
-from segbench.core.metric import Metric, image_columns, image_headline
+from segbench.core.metric import Metric, image_columns, image_headline, images_at_their_best
 from segbench.core.names import first_names
 from segbench.core.numbers import many
 
@@ -58,31 +58,34 @@ def chosen_images(results: Sequence[Result], rows: str | Sequence[str], metric: 
     defined = sorted(name for name, column in values.items() if not np.isnan(column).any())
     orders = _orders({name: values[name] for name in defined}, metric.direction)
     names: dict[str, None] = {}
-    parts = []
+    parts: dict[str, None] = {}
     for choice in map(str.strip, items):
         rule = _RULE.fullmatch(choice)
-        if choice in every or rule is None:
-            if choice not in every:
-                raise _unknown(choice, every)
-            names[choice] = None
-            parts.append(choice)
-            continue
-        kind, count = rule[1], int(rule[2])
-        taken = [name for name in orders[kind] if name not in names][:count]
-        names |= dict.fromkeys(taken)
-        parts.append(_worded(kind, len(taken), metric, len(ranking)))
+        if choice in every:
+            names[choice] = parts[choice] = None
+        elif rule is None:
+            raise _unknown(choice, every)
+        else:
+            taken = [name for name in orders[rule[1]] if name not in names][: int(rule[2])]
+            names |= dict.fromkeys(taken)
+            if taken:
+                is_low = (rule[1] == "worst") == (metric.direction > 0)
+                parts[_worded(rule[1], len(taken), metric.quantity_of_images, len(ranking), is_low=is_low)] = None
     if not names:
         raise ArgumentError(
             Message(
                 "no-such-image",
-                "no image is chosen by {setting}: {metric} is defined for all methods on none",
+                "no image is chosen by {setting}: {why}",
                 setting=Setting("rows", ",".join(items)),
-                metric=metric.image_key,
+                why=_why_none(len(ranking), len(defined), metric),
             )
         )
     left_out = len(values) - len(defined)
     sentence = "; ".join(parts)
-    if left_out and any(map(_RULE.fullmatch, map(str.strip, items))):
+    has_rules = any(part not in every for part in parts)
+    if has_rules and metric == image_headline(ranking[0].metrics) and images_at_their_best(ranking[0].metrics):
+        sentence += f"; {metric.quantity_of_images} of each image at its own best threshold"
+    if left_out and has_rules:
         sentence += f"; of {many(len(values), 'image')} {left_out} on which a method is undefined left out"
     return ChosenImages(tuple(names), f"Images: {sentence}.", metric)
 
@@ -106,15 +109,23 @@ def _orders(values: dict[str, FloatArray], direction: int) -> dict[str, list[str
     return {"worst": by(mean), "best": by({name: -value for name, value in mean.items()}), "disagree": by(differing)}
 
 
-def _worded(kind: str, count: int, metric: Metric, methods: int) -> str:
+def _worded(kind: str, count: int, quantity: str, methods: int, *, is_low: bool) -> str:
     """Say which images a rule takes."""
+    images = "the image" if count == 1 else f"the {count} images"
     over = f" over {many(methods, 'method')}" if methods > 1 else ""
-    name = metric.quantity_of_images
     if kind == "disagree":
-        return f"the {count} with the largest standard deviation of {name}{over}"
-    is_low = (kind == "worst") == (metric.direction > 0)
-    of = f"mean {name}" if methods > 1 else name
-    return f"the {count} {kind}, of {'lowest' if is_low else 'highest'} {of}{over}"
+        return f"{images} with the largest standard deviation of {quantity}{over}"
+    of_methods = f"mean {quantity}" if methods > 1 else quantity
+    return f"{images} with the {'lowest' if is_low else 'highest'} {of_methods}{over}"
+
+
+def _why_none(methods: int, defined: int, metric: Metric) -> str:
+    """Say why rules take no image."""
+    if not defined:
+        return f"{metric.image_key} is defined for all methods on none"
+    if methods == 1:
+        return "count images from 1, as in worst:2; a single method does not disagree"
+    return "count images from 1, as in worst:2; methods disagree only where their values differ"
 
 
 def _unknown(choice: str, every: set[str]) -> ArgumentError:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from markupsafe import Markup
 
@@ -15,58 +16,85 @@ from segbench.core.grouping import grouped
 from segbench.core.messages import Note, notes_about
 from segbench.core.metric import Metric, headline
 from segbench.core.names import first_names
-from segbench.core.numbers import DIGITS, digits_within, number, signed
+from segbench.core.numbers import DIGITS, digits_within, number
 from segbench.drawing.axes import fitted
-from segbench.report.page.charts import rows
-from segbench.report.page.svg import Scale, dot, drawing, line
+from segbench.report.page.cells import titled
+from segbench.report.page.lines import FOLDED, LineAxis
+from segbench.report.page.svg import NOTHING_DRAWN
 from segbench.report.plots.methods import Method
 from segbench.report.ranking import best_first, competing_sets, why_apart
-from segbench.statistics.answer import IN_MATRIX, Answer, Standing, interval_text, tally_text
+from segbench.statistics.answer import Answer, Standing, interval_text, p_number
 from segbench.statistics.comparison import Comparison, compared
 from segbench.statistics.intervals import FEW_IMAGES
 from segbench.statistics.pairs import Test
 
 _MOST_NAMED = 4
-_ROW = 40.0
+_DIGITS_OF_P = 3
+_IN_PAIRS = 60  # methods of which each pair's p-value is shown
+
+
+@dataclass(frozen=True)
+class Line:
+    """A method in the answer: its value and by how much the best one leads it, each written, with its drawing.
+
+    `differs` says whether the difference to the best is significant, `tally` what the signed-rank test counts.
+    """
+
+    method: int
+    value: str
+    drawing: Markup
+    letter: str = ""
+    lead: str = ""
+    lead_drawing: Markup = NOTHING_DRAWN
+    p: str = ""
+    differs: bool = False
+    tally: str = ""
+    better_than: str = ""
+
+
+@dataclass(frozen=True)
+class PairOfMethods:
+    """What is known of two methods, the first of which stands in a row: who is better, p, wins, ties and losses."""
+
+    better: str
+    p: str
+    tally: str
 
 
 @dataclass(frozen=True)
 class Opening:
-    """What the page says first: the verdict, how certain it is, a chart of the metric, and what was compared."""
+    """What the page says first: the verdict, how certain it is, a line for each method, and what was compared."""
 
     headline: str
     details: tuple[str, ...]
-    forest: Markup
+    notes: tuple[str, ...] = ()
+    values: LineAxis | None = None
+    leads: LineAxis | None = None
+    lines: tuple[Line, ...] = ()
     comparison: Comparison | None = None
+    answer: Answer | None = None
 
     @property
-    def answer(self) -> Answer | None:
-        """The answer by the metric that ranks methods; None without a comparison."""
-        return None if self.comparison is None else self.comparison.answer()
+    def first(self) -> Standing | None:
+        """The best of the methods that are compared; None without a comparison."""
+        return None if self.answer is None else self.answer.standings[0]
 
     @property
-    def matrix(self) -> tuple[Standing, ...]:
-        """The methods to show against each other, the best first; none where a sentence or a reason says it all."""
-        if self.answer is None or len(self.answer.standings) < 3:
+    def paired(self) -> tuple[Standing, ...]:
+        """The methods to show against each other, the best first; none where lines or a reason say it all."""
+        if self.answer is None or len(self.answer.standings) < 3 or self.answer.pairs.reason:
             return ()
-        return () if self.answer.pairs.reason else self.answer.standings[:IN_MATRIX]
+        return self.answer.standings[:_IN_PAIRS]
 
-    def compared(self, row: Standing, column: Standing) -> str:
-        """Say what is known of two methods, for the cell of the matrix."""
-        if self.answer is None:
-            return ""
-        side = self.answer.side(row.method, column.method)
-        if not side:
-            return f"{row.method} and {column.method}: no significant difference{self._ranks(row, column)}"
-        better = "better" if side > 0 else "worse"
-        return f"{row.method} is {better} than {column.method}{self._ranks(row, column)}"
-
-    def _ranks(self, row: Standing, column: Standing) -> str:
-        """Write estimate, wins, ties and losses of the signed-rank test; nothing of another."""
-        if self.answer is None or not self.answer.ranked:
-            return ""
-        lead = f"it leads by {signed(self.answer.ahead(row, column))} ({self.answer.pairs.differs_by})"
-        return f"; {lead}, {tally_text(self.answer.tally(row, column))}"
+    def pair(self, row: Standing, column: Standing) -> PairOfMethods:
+        """Say what is known of two methods."""
+        assert self.answer is not None  # noqa: S101  for types alone: without one there are no standings
+        better = row.method if column.letter in row.better_than else ""
+        better = column.method if row.letter in column.better_than else better
+        tally = "-".join(map(str, self.answer.tally(row, column))) if self.answer.ranked else ""
+        return PairOfMethods(
+            better, p_number(self.answer.p_values[row.method, column.method], digits=_DIGITS_OF_P), tally
+        )
 
 
 def compared_results(
@@ -86,7 +114,6 @@ def opening_of(methods: Sequence[Method], comparison: Comparison | None, why: st
     """Answer from results of one protocol, their intervals, and their comparison or why there is none."""
     results = [method.result for method in methods]
     metric = headline(results[0].metrics)
-    forest = _forest(methods, metric)
     first_set = competing_sets(results)[0]
     leading = [
         methods[k]
@@ -94,27 +121,29 @@ def opening_of(methods: Sequence[Method], comparison: Comparison | None, why: st
         if k in first_set and results[k].competes and not math.isnan(_value(methods[k], metric))
     ]
     if not leading:
-        return Opening(f"{metric.name} is not defined for any method", (), forest)
+        return Opening(f"{metric.name} is not defined for any method", ())
     counted = _counted([method.name for method in methods], results)
     verdict, details = _best(leading, metric), []
-    if comparison is None:
+    answer = None if comparison is None else comparison.answer()
+    if comparison is None or answer is None:
         best = leading[0].intervals
         details += _of_one(leading[0], metric) if len(leading) == 1 else []
         details += [f"Not compared: {why}."] if why else []
         notes: list[Note] = [*(differing_repairs(counted) if counted else ())]
         notes += notes_about(best.notes, [metric.key]) if best and best.images else ()
     else:
-        answer = comparison.answer()
         if leading[0].name in comparison.methods:
             verdict = answer.verdict
         else:
             details.append(f"{answer.verdict}.")
-        details += _certainty(comparison)
+        details += _certainty(comparison, answer)
         notes = [*comparison.disagreements(compared(comparison), titles=True)]
-        notes += comparison.notes
-    details += [sentence(note.written("options"), methods) for note in notes]
+        notes += comparison.notes_about([answer.metric.key])
+    titles = {metric.key: metric.name for metric in results[0].metrics}
+    said = tuple(sentence(titled(note, titles).written("options"), methods) for note in notes)
     details += _left_out(methods, [result.method for result in counted], leading[0].result, metric)
-    return Opening(verdict, tuple(details), forest, comparison)
+    shown = _lines(methods, answer.metric if answer else metric, answer)
+    return Opening(verdict, tuple(details), said, **shown, comparison=comparison, answer=answer)
 
 
 def _counted(names: Sequence[str], results: Sequence[Result]) -> list[Result]:
@@ -181,14 +210,13 @@ def _of_one(method: Method, metric: Metric) -> list[str]:
     return [f"{100 * drawn.level:g} % interval {ends} over {drawn.sample_size}."]
 
 
-def _certainty(comparison: Comparison) -> Iterator[str]:
+def _certainty(comparison: Comparison, answer: Answer) -> Iterator[str]:
     """Say what more images would take, how often the best method is first, and by which metrics others are better."""
-    answer = comparison.answer()
     yield from (f"{text}." for text in answer.sentences()[1:])
     if not answer.pairs.reason and len(answer.standings) < 3:  # of more the matrix says it
         yield f"p is that of the {answer.pairs.test} over {comparison.over(comparison.sample_size)}."
     first = answer.standings[0].method
-    of_first = {name: ranks[0] for name, ranks in comparison.rank_shares[answer.metric.key].items()}
+    of_first = {name: ranks[0] for name, ranks in comparison.ranks(answer.metric.key).items()}
     # Resamples of few images are too much alike to say how sure a place is.
     if comparison.images >= FEW_IMAGES and not math.isnan(of_first[first]):
         percent = f"{100 * of_first[first]:.1f}".removesuffix(".0")
@@ -205,26 +233,57 @@ def sentence(text: str, methods: Sequence[Method]) -> str:
     return f"{written}."
 
 
-def _forest(methods: Sequence[Method], metric: Metric) -> Markup:
-    """Draw the headline of each method with its interval, in the order of the table."""
-    known = {k: method.interval(metric.key) for k, method in enumerate(methods)}
-    ends = {k: pair for k, pair in known.items() if not math.isnan(_value(methods[k], metric))}
-    if not ends:
-        return Markup("")
-    texts = {}
-    for k, (low, high) in ends.items():
-        texts[k] = _written(methods[k], metric) + (
-            "" if math.isnan(low) else f" {interval_text((low, high), digits_within(low, high))}"
-        )
+def _lines(methods: Sequence[Method], metric: Metric, answer: Answer | None) -> dict[str, Any]:
+    """Return the axes and the lines of the answer: methods in its order, then those that were not compared."""
+    number_of = {method.name: k for k, method in enumerate(methods)}
+    standings = {number_of[standing.method]: standing for standing in (answer.standings if answer else ())}
+    order = [*standings, *(k for k in range(len(methods)) if k not in standings)]
+    order = [k for k in order if k in standings or not math.isnan(_value(methods[k], metric))]
+    values = [(_value(methods[k], metric), *methods[k].interval(metric.key)) for k in order]
+    defined = [ends for ends in values if not math.isnan(ends[0])]
+    if not defined:
+        return {}
+    axis = LineAxis(metric.quantity, *fitted(defined[:FOLDED], metric.range))
+    leads, lead_axis = _leads(standings, metric, answer)
+    lines = []
+    for k in order:
+        ends = methods[k].interval(metric.key)
+        value = _written(methods[k], metric)
+        value += "" if math.isnan(ends[0]) else f" {interval_text(ends, digits_within(*ends))}"
+        shown = axis.drawn(axis.interval(_value(methods[k], metric), ends))
+        lines.append(Line(k, value, shown) if k not in leads else replace(leads[k], value=value, drawing=shown))
+    return {"values": axis, "leads": lead_axis, "lines": tuple(lines)}
 
-    def draw(k: int, x: Scale, top: float) -> list[Markup]:
-        middle = top + 28.0
-        low, high = x.at(ends[k]).tolist()
-        whisker = [] if math.isnan(low) else [line(low, middle, high, middle, css="whisker")]
-        return [*whisker, dot(x.place(_value(methods[k], metric)), middle, 5.0)]
 
-    values = [(_value(methods[k], metric), *pair) for k, pair in ends.items()]
-    axis = fitted(values, metric.range)
-    parts, height = rows(methods, metric.quantity, axis, texts, draw, high=_ROW)
-    named = f"{metric.name} of each method with its interval; the values are in the table of methods"
-    return drawing(parts, height, named)
+def _leads(
+    standings: Mapping[int, Standing], metric: Metric, answer: Answer | None
+) -> tuple[dict[int, Line], LineAxis | None]:
+    """Return by how much the best method leads each other one, in lines without values, and the axis of the leads."""
+    if answer is None:
+        return {}, None
+    first, *others = standings
+    known = {k: answer.lead(standings[first], standings[k]) for k in others}
+    ends = [(lead, *interval, 0.0) for lead, interval in known.values() if not math.isnan(lead)]
+    title = f"{metric.name}, difference{f' ({metric.measured_in})' if metric.measured_in else ''}"
+    axis = LineAxis(title, *fitted(ends[: FOLDED - 1], None), marked=0.0) if ends else None
+    lines = {}
+    for k, standing in standings.items():
+        line = Line(k, "", NOTHING_DRAWN, standing.letter, better_than=answer.beats(standing))
+        if axis is not None and k == first:
+            line = replace(line, lead_drawing=axis.drawn(()))
+        elif axis is not None:
+            lead, interval = known[k]
+            differs = bool(answer.side(standings[first].method, standing.method))
+            digits = digits_within(*interval)
+            text = metric.with_unit(number(lead, digits=digits))
+            text += "" if math.isnan(interval[0]) else f" {interval_text(interval, digits)}"
+            line = replace(
+                line,
+                lead="-" if math.isnan(lead) else text,
+                lead_drawing=axis.drawn(axis.interval(lead, interval, hollow=not differs)),
+                p=p_number(answer.p_values[standings[first].method, standing.method], digits=_DIGITS_OF_P),
+                differs=differs,
+                tally="-".join(map(str, answer.tally(standings[first], standing))) if answer.ranked else "",
+            )
+        lines[k] = line
+    return lines, axis

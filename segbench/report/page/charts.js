@@ -142,15 +142,46 @@ for (const section of all("main > section")) {
     button.addEventListener("click", () => light.keep(method));
   }
   for (const svg of all("svg.readable", section)) reader(svg.closest("figure"), section, readings, names, light);
-  // The same image lies in the row of every method.
-  const dots = all("circle.image", section);
-  const bring = (name) => { for (const dot of dots) dot.classList.toggle("on", name !== undefined && dot.dataset.image === name); };
-  for (const figure of all("figure.images", section)) {
-    figure.addEventListener("pointerover", (event) => bring(event.target.dataset?.image));
-    figure.addEventListener("pointerleave", () => bring());
-    figure.addEventListener("click", ({ target }) => {
-      const method = Number(target.closest("[data-method]")?.dataset.method);
-      if (target.dataset.image !== undefined) openPanel(section, target.dataset.image, method);
+  for (const figure of all("figure.images", section)) pointing(figure, section);
+}
+
+// The same image lies in the line of every method: pointing at it marks it in all, and a click opens it.
+function pointing(figure, section) {
+  const { images_of_chart: names } = sectionData(section.dataset.protocol);
+  const [low, high, start, end] = find("table", figure).dataset.axis.split(" ").map(Number);
+  const value = (x) => low + ((x - start) / (end - start)) * (high - low);
+  const lines = all("path.points", figure).map((path) => ({
+    row: path.closest("tr"),
+    drawing: path.ownerSVGElement,
+    points: path.getAttribute("d").slice(1).split("M").map((point) => point.match(/-?[\d.]+/g).map(Number)),
+    mark: path.ownerSVGElement.parentElement.appendChild(document.createElementNS(SVG, "circle")),
+  }));
+  for (const { mark } of lines) { mark.setAttribute("class", "mark"); mark.setAttribute("r", 4.5); mark.setAttribute("visibility", "hidden"); }
+  const told = find("figcaption", figure).appendChild(document.createElement("output"));
+  function nearest({ clientX, clientY, target }) {
+    const line = lines.find(({ row }) => row.contains(target));
+    if (!line) return null;
+    const { left, top, width } = line.drawing.getBoundingClientRect();
+    let best = [9, null];
+    line.points.forEach(([x, y], at) => {
+      const far = Math.hypot(left + (x / 1000) * width - clientX, top + y - clientY);
+      if (far < best[0]) best = [far, at];
     });
+    return best[1] === null ? null : { line, at: best[1] };
   }
+  function bring(found) {
+    for (const { points, mark } of lines) {
+      const [x, y] = found ? points[found.at] : [-9, -9];
+      mark.setAttribute("cx", `${x / 10}%`);
+      mark.setAttribute("cy", y);
+      mark.setAttribute("visibility", y < 0 ? "hidden" : "visible");
+    }
+    told.textContent = found ? ` ${names[found.at]}: ${Number(value(found.line.points[found.at][0]).toPrecision(3))}` : "";
+  }
+  figure.addEventListener("pointermove", (event) => bring(nearest(event)));
+  figure.addEventListener("pointerleave", () => bring(null));
+  figure.addEventListener("click", (event) => {
+    const found = nearest(event);
+    if (found) openPanel(section, names[found.at], Number(found.line.row.dataset.method));
+  });
 }

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path, PurePath
@@ -28,32 +28,36 @@ from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.messages import Either, Message, Setting
 from segbench.core.metric import Metric, footnotes, headline, image_headline, images_at_their_best
+from segbench.core.names import shortened
 from segbench.core.numbers import exact, many, number
 from segbench.core.protocol import Pictured, states_called
 from segbench.core.settings import as_path, as_whole, check_choice
 from segbench.drawing import palette
-from segbench.drawing.palette import class_colours
+from segbench.drawing.palette import class_colours, styles_by_rank
 from segbench.loaders.belonging import By
 from segbench.loaders.source import shown
 from segbench.protocols.states import State
 from segbench.report import grounds
 from segbench.report.metric_table import MetricTable
 from segbench.report.page.answer import Opening, compared_results, opening_of, sentence
-from segbench.report.page.charts import figures, points
+from segbench.report.page.cells import laid_out, titled, value_cell, written_remarks
+from segbench.report.page.charts import figures, images_of, readings
+from segbench.report.page.classes import chart_of_classes, class_table
+from segbench.report.page.lines import FOLDED
 from segbench.report.page.panels import GalleryRow, Panels, chosen_rows, gallery, panels
 from segbench.report.page.pictures import alphas
 from segbench.report.photographs import photographs
 from segbench.report.plots.methods import Method, pooled_classes, styles_of
 from segbench.report.ranking import headline_order
-from segbench.report.remarks import Remark, remarks
+from segbench.report.remarks import remarks
 from segbench.report.tables import (
     by_protocol,
+    image_metrics,
     image_table,
     method_table,
     part_rows,
     part_table,
 )
-from segbench.statistics.answer import p_number
 from segbench.statistics.comparison import Comparison
 from segbench.statistics.intervals import Intervals
 from segbench.statistics.measured import as_draws, as_level
@@ -73,7 +77,12 @@ _IMAGE_ROWS = 3_000
 _PRINTED_ACROSS = 6
 """Most thumbnails beside each other on A4."""
 
-_SCRIPTS = ("page.js", "pictures.js", "states.js", "charts.js", "gallery.js", "panels.js")
+_SCRIPTS = ("page.js", "pictures.js", "states.js", "charts.js", "gallery.js", "saving.js", "panels.js")
+_PRINTED_CLASSES = 24
+"""Most classes beside each other on A4; of more, the values of a method go on in the next line."""
+
+_IN_A_LINE = 32  # letters of a name
+_SUMMARIES_FIRST = ("mean", "all", "part")
 _BREAKS = re.compile(r"(?<=[_\-/])")
 
 
@@ -191,10 +200,9 @@ def export_report(
         protocol_results = [results[k] for k in members]
         parts = []
         if any("group" in result.axes for result in protocol_results):
-            of_groups = part_table(
-                part_rows(protocol_results, "group"), protocol_results, "group", keys=None, every=False
-            )
-            parts.append(_laid_out(of_groups, 2, "Groups of images"))
+            group_rows = sorted(part_rows(protocol_results, "group"), key=lambda row: _SUMMARIES_FIRST.index(row.kind))
+            of_groups = part_table(group_rows, protocol_results, "group", keys=None, every=False)
+            parts.append(laid_out(of_groups, 2, "Groups of images"))
             protocol_results = [_pooled_or_mean(result) for result in protocol_results]
         methods, comparison, why = _compared(protocol_results, intervals, replicates, seed, test)
         rows = chosen_rows(methods)
@@ -259,6 +267,7 @@ def _compared(
     # Human annotators do not compete: they come last, whatever their value.
     order = sorted(headline_order(unordered), key=lambda k: not unordered[k].rules.competes)
     results, styles = [unordered[k] for k in order], styles_of(unordered)
+    ranked = styles_by_rank([styles[k] for k in order])
     names = names_of(results)
     comparison, why = None, ""
     drawn: list[Intervals | None] = [None] * len(results)
@@ -271,8 +280,8 @@ def _compared(
             for name, result in zip(names, results, strict=True)
         ]
     methods = [
-        Method(name, result, styles[k], intervals=known)
-        for name, result, k, known in zip(names, results, order, drawn, strict=True)
+        Method(name, result, style, intervals=known)
+        for name, result, style, known in zip(names, results, ranked, drawn, strict=True)
     ]
     return methods, comparison, why
 
@@ -297,18 +306,6 @@ def _sorts(metric: Metric, table: MetricTable) -> bool:
     return values[: len(defined)] == sorted(defined, reverse=True)  # undefined ones come last
 
 
-def _laid_out(table: MetricTable, names: int, title: str = "", *, sorted_by: str = "") -> dict[str, Any]:
-    """Return the variables of the template for a table with columns of names; `sorted_by` is the key that sorts it."""
-    text = table.text()
-    return {
-        "title": title,
-        "sorted_by": sorted_by,
-        "table": table,
-        "heading": text.heading(range(names, len(text.header))),
-        "marks": {metric.key: table.marks(metric.key) for metric in table.columns},
-    }
-
-
 def _section(
     methods: Sequence[Method],
     opening: Opening,
@@ -323,8 +320,10 @@ def _section(
     rules = next((result.rules for result in results if result.rules.competes), results[0].rules)
     metrics = rules.metrics()
     ranking, image_key = headline(metrics), image_headline(metrics).image_key
+    titles = {metric.key: metric.name for metric in metrics}
     whole = _with_first(method_table(results, intervals=drawn), ranking.key)
-    images = _with_first(image_table(results, sort=image_key, most=_IMAGE_ROWS), image_key)
+    scores = [key for key, metric in image_metrics(results).items() if metric.kind != "total"]
+    images = _with_first(image_table(results, keys=scores, sort=image_key, most=_IMAGE_ROWS), image_key)
     defined = [intervals for intervals in drawn if not all(math.isnan(low) for low, _ in intervals.values())]
     embedded, cuts = pictures.for_scripts()
     pictured = rules.capability(Pictured)
@@ -333,7 +332,11 @@ def _section(
     for axis in ("class", "object"):
         if any(axis in result.axes for result in results):
             of_parts = part_table(part_rows(results, axis), results, axis, keys=None, every=False)
-            parts.append(_laid_out(of_parts, 2, AXES[axis].plural.capitalize()))
+            parts.append(laid_out(of_parts, 2, AXES[axis].plural.capitalize()))
+    of_classes = class_table(methods)
+    charts = figures(methods)
+    if of_classes is not None:
+        charts.insert(0, chart_of_classes(methods, of_classes))
     over = with_trainings(f"{results[0].measured.noun}s", (result.measured for result in results))
     return {
         "protocol": rules.name,
@@ -343,19 +346,27 @@ def _section(
         "names": names,
         "opening": opening,
         "headline": ranking.name,
-        "whole": _laid_out(whole, 1, sorted_by=ranking.key if _sorts(ranking, whole) else ""),
+        "whole": laid_out(whole, 1, sorted_by=ranking.key if _sorts(ranking, whole) else ""),
+        "classes": of_classes,
         "parts": parts,
         "images": images,
         "images_sorted_by": image_key,
         "left_out": sum(len(result.counts) for result in results) - len(images.rows),
         "footnotes": footnotes(metrics),
         "level": f"{100 * defined[0].level:g} % intervals over {over}" if defined else "",
-        "remarks": [
-            _written(remark, hide)
-            for remark in sorted(remarks(results, drawn), key=lambda remark: remark.kind != "failed")
-            if sentence(remark.note.written("options"), methods) not in opening.details
+        "remarks": written_remarks(
+            [
+                remark
+                for remark in remarks(results, drawn, keys=[metric.key for metric in whole.columns])
+                if sentence(titled(remark.note, titles).written("options"), methods) not in opening.notes
+            ],
+            titles,
+            hide,
+        ),
+        "charts": charts,
+        "charts_first": [
+            figure.kind for figure in charts if len(methods) <= FOLDED or figure.lines or figure is charts[0]
         ],
-        "charts": figures(methods),
         "gallery": gallery(rows, methods, pictures.by_image),
         "states": [(State(state).name.lower(), words) for state, words in states_called(rules).items()],
         "at": _chosen_how(methods, at_their_best=images_at_their_best(metrics)),
@@ -365,24 +376,17 @@ def _section(
         "photo_numbers": {name: index for index, name in enumerate(pictures.by_image)},
         "data": {
             "names": names,
-            "images": list(pictures.by_image),
+            "images": pictures.opened,
             "states": [states_called(rules).get(state, "") for state in State],
             "alphas": alphas(1),
             "css": [method.style.css for method in methods],
             "cuts": cuts,
             "classes": {"names": classes, "colours": class_colours(len(classes))},
-            "readings": [points(method) for method in methods],
+            "readings": readings(methods),
+            "images_of_chart": images_of(methods),
         },
         "signatures": _signatures(methods, opening.comparison),
     }
-
-
-def _written(remark: Remark, hide: Callable[[str], str]) -> dict[str, Any]:
-    """Write a remark for the template, without paths."""
-    text, details = remark.note.written("options"), [line.written("options") for line in remark.details]
-    if remark.kind in ("run", "failed"):  # only what reading files said names paths
-        text, details = hide(text), [*map(hide, details)]
-    return {"kind": remark.kind, "text": text, "details": details}
 
 
 def _signatures(methods: Sequence[Method], comparison: Comparison | None) -> dict[str, list[str]]:
@@ -448,6 +452,8 @@ def _styles(sections: Sequence[Mapping[str, Any]]) -> str:
         down = math.ceil(methods / _PRINTED_ACROSS)  # lines of thumbnails, of about the same length
         across = math.ceil(methods / max(down, 1))
         columns = max(len(part["table"].columns) for part in (section["whole"], *section["parts"]))
+        if section["classes"]:
+            counts += f"#{section['protocol']} .by-class {{ --columns: {len(section['classes'].columns)}; }}\n"
         counts += f"#{section['protocol']} {{ --columns: {columns}; "
         counts += f"--n: {methods}; --across: {across}; --down: {down}; }}\n"
     return f":root {{ {own}}}\n{counts}{_part('style.css')}"
@@ -483,7 +489,8 @@ def _template() -> Template:
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
-    environment.globals.update(number=number, exact=exact, nan=math.nan, p_number=p_number, breaking=_breaking)
+    environment.globals.update(number=number, exact=exact, value_cell=value_cell, breaking=_breaking, folded=FOLDED)
+    environment.globals.update(printed_classes=_PRINTED_CLASSES, shortened=partial(shortened, longest=_IN_A_LINE))
     return environment.from_string(_part("template.html"))
 
 

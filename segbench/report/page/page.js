@@ -62,9 +62,26 @@ for (const button of all(".sortable thead button")) {
   button.addEventListener("click", () => sort(button.closest("th")));
 }
 
+// Says below a table that is clipped that it can be scrolled, as long as there is more.
+for (const box of all(".scroll")) {
+  const cue = document.createElement("span");
+  cue.className = "cue";
+  cue.setAttribute("aria-hidden", "true");
+  box.after(cue);
+  const tell = () => {
+    const across = box.scrollWidth - box.clientWidth - box.scrollLeft > 4;
+    const down = box.scrollHeight - box.clientHeight - box.scrollTop > 4;
+    cue.textContent = [across && "more columns: scroll →", down && "more rows: scroll ↓"].filter(Boolean).join(" · ");
+    cue.hidden = !(across || down);
+  };
+  box.addEventListener("scroll", tell, { passive: true });
+  const resized = new ResizeObserver(tell);
+  for (const seen of [box, box.firstElementChild]) resized.observe(seen);
+}
+
 for (const filters of all(".filters")) {
   const section = filters.closest("section");
-  const rows = [...find(".images tbody", section).rows];
+  const rows = [...find("table.images tbody", section).rows];
   const name = find(".by-name", filters);
   const method = find(".by-method", filters);
   const filter = () => {

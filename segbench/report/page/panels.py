@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
@@ -41,7 +42,7 @@ class Panels:
     by_image: Mapping[str, Mapping[str, Any]]
     remark: str = ""
 
-    @property
+    @cached_property
     def drawn(self) -> set[tuple[str, int]]:
         """The images that were drawn, each with the index of the method."""
         return {
@@ -51,11 +52,17 @@ class Panels:
             if "problem" not in method
         }
 
+    @cached_property
+    def opened(self) -> list[str]:
+        """The images that can be opened: those that were drawn of some method."""
+        drawn = {name for name, _ in self.drawn}
+        return [name for name in self.by_image if name in drawn]
+
     @property
     def missing(self) -> str:
         """How many images could be drawn of no method, and why the first; empty where there are none."""
-        drawn = {name for name, _ in self.drawn}
-        without = [name for name in self.by_image if name not in drawn]
+        opened = set(self.opened)
+        without = [name for name in self.by_image if name not in opened]
         if not without:
             return ""
         problem = self.by_image[without[0]]["methods"][0]["problem"]
@@ -88,7 +95,8 @@ class Panels:
             return kept
 
         every = [
-            for_script(panel) | {"methods": [*map(for_script, panel["methods"])]} for panel in self.by_image.values()
+            for_script(panel) | {"methods": [*map(for_script, panel["methods"])]}
+            for panel in (self.by_image[name] for name in self.opened)
         ]
         return every, shared
 

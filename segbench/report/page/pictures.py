@@ -171,7 +171,7 @@ def _show_truth(pictures: Pictures, method: MethodOnImage, task: Task, panel: di
     levels = pictures.truth.ravel()[picked(pictures.truth_ranks, side)]
     image = Image.fromarray(levels, "P" if pictures.reached is not None or pictures.classes is not None else "L")
     if pictures.classes is not None:
-        image.putpalette(class_palette(pictured(method.result).classes_drawn).tobytes())
+        image.putpalette(class_palette(pictured(method.result).classes_drawn)[:256].tobytes())
     elif pictures.reached is not None:
         image.putpalette(MASK_PALETTE.tobytes())
     height, width = pictures.truth.shape

@@ -5,6 +5,7 @@ Colours and strokes are classes of the page's style sheet.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,7 @@ from segbench.core.numbers import point_first
 WIDTH = 480
 """Units across a chart whatever the screen, so that charts side by side have letters of one size."""
 _MOST_TICKS = 6
+NOTHING_DRAWN = Markup("")
 
 
 @dataclass(frozen=True)
@@ -50,15 +52,13 @@ class Scale:
 
 def element(name: str, *inside: object, **attributes: object) -> Markup:
     """Write an element, all escaped, numbers rounded to a tenth; `css` is ``class``, and what is empty is left out."""
-    written = [
-        Markup(' {}="{}"').format("class" if key == "css" else key.replace("_", "-"), _attribute(value))
+    written = "".join(
+        f' {"class" if key == "css" else key.replace("_", "-")}="{escape(_attribute(value))}"'
         for key, value in attributes.items()
-        if value not in {"", None}
-    ]
-    opening = Markup("<{}{}").format(name, Markup("").join(written))
-    if not inside:
-        return opening + Markup("/>")
-    return opening + Markup(">{}</{}>").format(Markup("").join(map(escape, inside)), name)
+        if value not in ("", None)
+    )
+    content = "".join(map(escape, inside))
+    return Markup(f"<{name}{written}>{content}</{name}>" if inside else f"<{name}{written}/>")  # noqa: S704  all escaped
 
 
 def _attribute(value: object) -> object:
@@ -75,11 +75,23 @@ def line(x1: float, y1: float, x2: float, y2: float, *, css: str) -> Markup:
     return element("line", css=css, x1=x1, y1=y1, x2=x2, y2=y2)
 
 
-def shape(x: FloatArray, y: FloatArray, *, css: str) -> Markup:
-    """Draw a line through points."""
-    points = [f"{_attribute(a)} {_attribute(b)}" for a, b in zip(x.tolist(), y.tolist(), strict=True)]
-    kept = [point for k, point in enumerate(points) if not k or point != points[k - 1]]
+def shape(x: FloatArray, y: FloatArray, *, css: str, step: float = 0.0) -> Markup:
+    """Draw a line through points, without those that lie less than a `step` from the one before."""
+    points = list(zip(x.tolist(), y.tolist(), strict=True))
+    if step:
+        points = _thinned(points, step)
+    written = [f"{_attribute(a)} {_attribute(b)}" for a, b in points]
+    kept = [point for k, point in enumerate(written) if not k or point != written[k - 1]]
     return element("path", css=css, d=f"M{'L'.join(kept)}") if kept else Markup("")
+
+
+def _thinned(points: Sequence[tuple[float, float]], step: float) -> list[tuple[float, float]]:
+    """Return the points that lie a step from the one kept before, and the last."""
+    kept = [*points[:1]]
+    for x, y in points[1:-1]:
+        if abs(x - kept[-1][0]) + abs(y - kept[-1][1]) >= step:
+            kept.append((x, y))
+    return [*kept, *points[1:][-1:]]
 
 
 def words(x: float, y: float, text: object, **attributes: object) -> Markup:

@@ -27,6 +27,9 @@ from segbench.drawing.axes import (
     short_names,
     wrapped,
 )
+from segbench.drawing.captions import add_to_caption
+from segbench.drawing.charts import COLOURED, MOST_NAMED
+from segbench.drawing.palette import FAINT
 from segbench.inputs.class_names import in_no_mean
 from segbench.inputs.label_inputs import LabelInputs
 from segbench.protocols.labels.counts import LabelCounts
@@ -122,10 +125,10 @@ def plot_classes(
     within_means = [not in_no_mean(class_result.settings) for class_result in classes[0].values()]
     order = np.argsort(-shown.direction * values[0], kind="stable")  # nan comes last
     ax = as_axes(ax)
-    styles = styles_of(results)
+    looks = _bars_of(ax, results, values, within_means)
     thickness, ink = _BAR / len(results), ax.xaxis.label.get_color()
     lines: list[LineCollection] = []
-    for index, (parts, method) in enumerate(zip(classes, short_names(names_of(results)), strict=True)):
+    for index, (parts, (colour, label)) in enumerate(zip(classes, looks, strict=True)):
         heights = np.arange(len(order)) + (index - (len(results) - 1) / 2) * thickness
         drawn = values[index][order]
         ends = np.zeros((2, len(order)))
@@ -134,11 +137,8 @@ def plot_classes(
             pairs = [class_result.intervals(level=level, **resampled)[metric] for class_result in parts.values()]
             low, high = np.array(pairs)[order].T
             ends = np.nan_to_num(np.clip([drawn - low, high - drawn], 0, math.inf))
-        meant = [value for value, within in zip(values[index].tolist(), within_means, strict=True) if within]
-        mean = number(float(np.nanmean(meant))) if np.isfinite(meant).any() else "-"
-        label = f"{method}, mean {mean}"
         spread = None if level is None else ends
-        bars = ax.barh(heights, drawn, thickness, xerr=spread, color=styles[index].colour, label=label, ecolor=ink)
+        bars = ax.barh(heights, drawn, thickness, xerr=spread, color=colour, label=label or None, ecolor=ink)
         lines += bars.errorbar.lines[2] if bars.errorbar else ()
     named = names_in_lines(list(classes[0]))
     ax.set_yticks(range(len(order)), [named[k] for k in order])
@@ -155,6 +155,24 @@ def plot_classes(
     for line in lines:
         line.set_linewidth(min(*np.ravel(line.get_linewidth()), widest))
     return ax
+
+
+def _bars_of(
+    ax: Axes, results: Sequence[Result], values: FloatArray, within_means: Sequence[bool]
+) -> list[tuple[str, str]]:
+    """Return colour and label of the bars of each method: above `MOST_NAMED` methods of the first alone."""
+    looks = []
+    for style, name, of_method in zip(styles_of(results), short_names(names_of(results)), values, strict=True):
+        within = of_method[np.array(within_means)]
+        mean = number(float(np.nanmean(within))) if np.isfinite(within).any() else "-"
+        looks.append((style.colour, f"{name}, mean {mean}"))
+    others = len(looks) - COLOURED
+    if len(looks) <= MOST_NAMED:
+        return looks
+    add_to_caption(
+        ax, f"In colour: the first {COLOURED} of {len(looks)} methods: {'; '.join(label for _, label in looks)}"
+    )
+    return [*looks[:COLOURED], (FAINT, f"{others} others"), *[(FAINT, "")] * (others - 1)]
 
 
 def plot_confusion(result: Result, *, ax: Axes | None = None) -> Axes:
@@ -247,5 +265,5 @@ def _of_results(results: Sequence[Result], *, ax: Axes) -> Axes:
     return plot_confusion(results[0], ax=ax)
 
 
-CLASSES = Kind(plot_classes, level="level", joins=True)
+CLASSES = Kind(plot_classes, level="level", metric=True, joins=True)
 CONFUSION = Kind(_of_results)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from segbench.aggregator.comparing import compare_results
 from segbench.aggregator.result import Result
@@ -19,29 +19,32 @@ from segbench.drawing.axes import (
     fit_height,
     fit_letters,
     guide_width,
+    letters,
+    most_rows,
     name_rows,
     open_frame,
     short_names,
     space_ticks,
     wrapped,
 )
+from segbench.drawing.captions import add_to_caption
 from segbench.drawing.palette import COLOURS, GUIDE
-from segbench.report.plots.methods import Kind, named_by_class
+from segbench.report.plots.methods import Kind, named_by_class, say_left_out
 from segbench.statistics.answer import SHOWN, p_number
 from segbench.statistics.comparison import Comparison, Difference
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_ALL_PAIRS_UP_TO = 6
+_TWO, _ALL_PAIRS_UP_TO = 2, 6
 _LONGEST_PAIR = 16
 
 
 def plot_comparison(comparison: Comparison, *, metric: str | None = None, ax: Axes | None = None) -> Axes:
-    """Draw the paired differences of one metric with their intervals, one row per pair, the largest on top.
+    """Draw the paired differences of one metric with their intervals, one row per pair.
 
-    Of up to six methods it draws all pairs, the higher minus the lower, of more all others minus the best, and of more
-    than 20 the best 20.
+    Of up to six methods it draws all pairs if they fit, else the best minus each other, of more than 20 of the best 20.
+    In each row the method that is better in the whole comes first: all rows have one direction.
 
     Parameters
     ----------
@@ -57,7 +60,7 @@ def plot_comparison(comparison: Comparison, *, metric: str | None = None, ax: Ax
     matplotlib Axes
         Dots are differences, of the signed-rank test Hodges-Lehmann estimates, and bars their intervals over images.
         The p-values on the right are corrected by Holm for all pairs that were compared; intervals are those of each
-        pair by itself, not corrected. A pair without a defined difference has an empty row.
+        pair by itself, not corrected; `caption_of` says so. A pair without a defined difference has an empty row.
 
     Raises
     ------
@@ -84,42 +87,61 @@ def plot_comparison(comparison: Comparison, *, metric: str | None = None, ax: Ax
         )
     chosen, ax = comparison.metric(metric), as_axes(ax)
     best = [standing.method for standing in comparison.answer(chosen.key).standings]
-    reference = best[0] if len(best) > _ALL_PAIRS_UP_TO else ""
-    shown = best[:SHOWN]
-    tested = (row.by(comparison.test) for row in comparison.rows(chosen.key))
-    rows = [row for row in tested if row.a in shown and row.b in shown]
-    if reference:
-        rows = [row.swapped() if row.a == reference else row for row in rows if reference in (row.a, row.b)]
-    else:
-        rows = [row.swapped() if row.difference < 0 else row for row in rows]
-    rows.sort(key=lambda row: (math.isnan(row.difference), -row.difference, row.a, row.b))
+    rows = _pairs_in_order(comparison, chosen.key, best)
     short = dict(zip(best, short_names(best), strict=True))
-    ax.axvline(0, color=GUIDE, linewidth=guide_width(), zorder=1)
-    for position, row in enumerate(rows):
-        if not math.isnan(row.low):
-            ax.hlines(position, row.low, row.high, color=COLOURS[0], linewidth=3 * guide_width(), zorder=2)
-        ax.plot(row.difference, position, "o", color=COLOURS[0], markersize=1.2 * dot_size(), zorder=3)
-    above = min(1.0, 0.25 * len(rows))  # the heading stays near the rows, however high few of them are
-    ax.set(ylim=(len(rows) - 0.5, -0.5 - above))
-    xlabel = _title(comparison, chosen, short.get(reference, ""), rows)
-    ax.set_xlabel(wrapped(ax, xlabel, size="small"), fontsize="small")
-    heading = "p, Holm" if len(best) > 2 else "p"
-    p_values = {-0.5 - above / 2: heading} | {
-        position: "undefined" if math.isnan(row.difference) else as_text(p_number(row.p_holm, digits=3))
-        for position, row in enumerate(rows)
-    }
-    right = ax.get_yaxis_transform()
-    texts = [ax.annotate(text, (1, at), xycoords=right, va="center", fontsize="small") for at, text in p_values.items()]
-    texts[0].set_color(GUIDE)
+    lines = max(_pair(short[row.a], short[row.b]).count("\n") + 1 for row in rows)
+    against_best = [row for row in rows if row.a == best[0]]
+    ax.set_xlabel(wrapped(ax, _title(comparison, chosen, short[best[0]]), size="small"), fontsize=letters("small"))
     ax.tick_params(axis="y", length=0)
     open_frame(ax)
-    names = [short[row.a] if reference else _pair(short[row.a], short[row.b]) for row in rows]
+    is_against_best = len(best) > _ALL_PAIRS_UP_TO or most_rows(ax, len(rows), lines=lines) < len(rows)
+    if is_against_best:
+        shown = 1 + most_rows(ax, min(len(against_best), SHOWN - 1))
+        rows = sorted((row for row in against_best if row.b in best[:shown]), key=lambda row: best.index(row.b))
+        say_left_out(ax, best, shown)
+    else:
+        pair = (short[best[0]], short[best[1]]) if len(best) == _TWO else ("A", "B")
+        label = _title(comparison, chosen, *pair)
+        ax.set_xlabel(wrapped(ax, label, size="small"))
+    _draw_rows(ax, rows)
+    above = min(1.0, 0.25 * len(rows))  # the heading stays near the rows, however high few of them are
+    ax.set(ylim=(len(rows) - 0.5, -0.5 - above))
+    heading = "p, Holm" if len(best) > _TWO else "p"
+    p_values = {-0.5 - above / 2: heading} | {
+        position: "undefined" if math.isnan(row.difference) else as_text(p_number(row.p_holm))
+        for position, row in enumerate(rows)
+    }
+    look: dict[str, Any] = {"xycoords": ax.get_yaxis_transform(), "va": "center", "fontsize": letters("small")}
+    texts = [ax.annotate(text, (1, at), **look) for at, text in p_values.items()]
+    texts[0].set_color(GUIDE)
+    names = [short[row.b] if is_against_best else _pair(short[row.a], short[row.b]) for row in rows]
     ax.set_yticks(range(len(rows)), names)
     fit_height(ax)
     name_rows(ax, size="small")
     fit_letters(texts, math.inf, cell_size(ax)[1])
     space_ticks(ax)
+    add_to_caption(ax, *_notes(comparison, chosen, rows))
     return ax
+
+
+def _pairs_in_order(comparison: Comparison, key: str, best: Sequence[str]) -> list[Difference]:
+    """Return all pairs, of each the method first that is better in the whole, the largest differences first."""
+    rank = {method: place for place, method in enumerate(best)}
+    tested = (row.by(comparison.test) for row in comparison.rows(key))
+    rows = [row.swapped() if rank[row.a] > rank[row.b] else row for row in tested]
+    direction = comparison.metric(key).direction
+    return sorted(
+        rows, key=lambda row: (math.isnan(row.difference), -direction * row.difference, rank[row.a], rank[row.b])
+    )
+
+
+def _draw_rows(ax: Axes, rows: Sequence[Difference]) -> None:
+    """Draw a dot with its interval in each row, and a line at no difference."""
+    ax.axvline(0, color=GUIDE, linewidth=guide_width(), zorder=1)
+    for position, row in enumerate(rows):
+        if not math.isnan(row.low):
+            ax.hlines(position, row.low, row.high, color=COLOURS[0], linewidth=3 * guide_width(), zorder=2)
+        ax.plot(row.difference, position, "o", color=COLOURS[0], markersize=1.2 * dot_size(), zorder=3)
 
 
 def _pair(a: str, b: str) -> str:
@@ -128,25 +150,32 @@ def _pair(a: str, b: str) -> str:
     return pair if len(pair) <= _LONGEST_PAIR else f"{a}\n- {b}"
 
 
-def _title(comparison: Comparison, metric: Metric, reference: str, rows: Sequence[Difference]) -> str:
-    quantity = f"{metric.quantity} minus that of {reference}" if reference else f"Difference in {metric.quantity}"
-    better = ", lower is better" if metric.better == "lower" else ""
-    reason, differs_by = comparison.pairs(metric.key).reason, comparison.pairs(metric.key).differs_by
-    quantity = f"{differs_by}: {quantity[0].lower()}{quantity[1:]}" if differs_by and not reference else quantity
-    on_intervals = ""
+def _title(comparison: Comparison, metric: Metric, a: str, b: str = "each") -> str:
+    """Name the axis: of what the differences are, in which unit, and on which side the first method is better."""
+    differs_by = comparison.pairs(metric.key).differs_by
+    quantity = f"{differs_by}, {metric.quantity}" if differs_by else f"Difference in {metric.quantity}"
+    side = "negative" if metric.better == "lower" else "positive"
+    judged = f"; {side}: {a} is better" if metric.better else ""
+    return f"{quantity}, {a} minus {b}{judged}"
+
+
+def _notes(comparison: Comparison, metric: Metric, rows: Sequence[Difference]) -> list[str]:
+    """Say what intervals and p-values are, for the caption."""
+    reason = comparison.pairs(metric.key).reason
+    notes = [str(reason)] if reason else []
     if not all(math.isnan(row.low) for row in rows):
         # So an interval may exclude 0 beside a corrected p-value above its level.
-        on_intervals = f"{100 * comparison.level:g} % intervals over {comparison.over(comparison.sample_size)}"
-        if len(comparison.methods) > 2 and not reason:
-            on_intervals += "; p-values are corrected for the number of pairs, intervals are not"
-    methods = len(comparison.methods)
-    few = f"the best {SHOWN} of {methods} methods" if methods > SHOWN else ""
-    return "\n".join([f"{quantity}{better}", "; ".join(filter(None, (on_intervals, str(reason), few)))])
+        of_pairs = f"{100 * comparison.level:g} % intervals over {comparison.over(comparison.sample_size)}"
+        corrected = "; p-values are corrected for the number of pairs, intervals are not"
+        notes.append(of_pairs + (corrected if len(comparison.methods) > _TWO and not reason else ""))
+    if not reason:
+        notes.append(f"P-values: two-sided, of the {comparison.answer(metric.key).pairs.test}")
+    return notes
 
 
-def _of_results(results: Sequence[Result], *, ax: Axes, level: float = 0.95) -> Axes:
+def _of_results(results: Sequence[Result], *, metric: str | None = None, ax: Axes, level: float = 0.95) -> Axes:
     """Compare results, and draw the comparison."""
-    return plot_comparison(compare_results(named_by_class(results), level=level), ax=ax)
+    return plot_comparison(compare_results(named_by_class(results), level=level), metric=metric, ax=ax)
 
 
-COMPARISON = Kind(_of_results, level="level", compares=True, joins=True)
+COMPARISON = Kind(_of_results, level="level", metric=True, compares=True, joins=True)

@@ -104,7 +104,7 @@ def plot_pr(
     >>> from segbench import evaluate
     >>> result = evaluate([([0, 1, 1], [0.2, 0.9, 0.1])], method="net")
     >>> plot_pr(result, ax=Figure().subplots()).get_legend_handles_labels()[1]
-    ['[F=.800] net', 'prevalence .667']
+    ['[F=.8000] net', 'prevalence .6667']
     """
     methods = methods_in(results, "pr", "precision-recall curve")
     return _plot_in_space(methods, "pr", ax=ax, band=band, replicates=replicates, seed=seed)
@@ -142,7 +142,7 @@ def plot_roc(
     >>> from segbench import evaluate
     >>> result = evaluate([([0, 1, 1], [0.2, 0.9, 0.1])], method="net")
     >>> plot_roc(result, ax=Figure().subplots()).get_legend_handles_labels()[1]
-    ['[AUC=.500] net']
+    ['[AUC=.5000] net']
     """
     methods = methods_in(results, "roc", "ROC curve", key="auc_roc", title="AUC")
     return _plot_in_space(methods, "roc", ax=ax, band=band, replicates=replicates, seed=seed)
@@ -191,7 +191,7 @@ def _prevalences(curves: Sequence[Series | None]) -> list[Guide]:
     """Return the precision of random scores as lines, a single line where methods have the same."""
     rates = {round(curve.prevalence, _DIGITS) for curve in curves if curve is not None}
     known = sorted(rate for rate in rates if not math.isnan(rate))
-    name = f"prevalence {number(known[0], digits=3)}" if len(known) == 1 else "prevalences"
+    name = f"prevalence {number(known[0])}" if len(known) == 1 else "prevalences"
     return [Guide(np.array([0.0, 1.0]), np.repeat(rate, 2), "" if k else name) for k, rate in enumerate(known)]
 
 
@@ -282,7 +282,7 @@ def _draw_reliability(results: Sequence[Result], *, ax: Axes) -> Axes:
     for result, name, style in named:
         bins = reliability(_counts(result))
         error = float(np.abs(bins.positives - bins.scores).sum() / bins.pixels.sum())
-        label = f"[ECE={number(error, digits=3)}] {name}"
+        label = f"[ECE={number(error)}] {name}"
         measured.append((error, Method(name, result, style, label), bins))
     best_first = sorted(range(len(measured)), key=lambda k: measured[k][0])
     measured = [measured[k] for k in competing_order(results, best_first)]

@@ -23,8 +23,9 @@ from segbench.core.protocol import Pictured
 from segbench.core.series import Series, Space
 from segbench.curves.pooled import TWO_VALUED
 from segbench.drawing.axes import as_axes, as_text, short_names
-from segbench.drawing.charts import Chart, draw_chart
-from segbench.drawing.palette import LineStyle, free_places, line_style
+from segbench.drawing.captions import add_to_caption
+from segbench.drawing.charts import COLOURED, MOST_NAMED, Chart, draw_chart
+from segbench.drawing.palette import GUIDE, LineStyle, free_places, line_style
 from segbench.report.ranking import best_first, competing_order, competing_sets, why_apart
 from segbench.report.tables import by_protocol
 from segbench.statistics.intervals import Intervals
@@ -86,15 +87,22 @@ def values_by_image(methods: Sequence[Method]) -> tuple[list[str], FloatArray]:
 class Kind:
     """A kind of plot: `draw` draws a list of results on ``ax``, `charts` gives what the page shows of some methods.
 
-    `level` is the keyword for a confidence level, if it has one. One that `compares` is given those methods alone that
-    can be compared image by image. One that `joins` draws one mean of the runs of a method, others each run.
+    `level` is the keyword for a confidence level, if it has one, and `metric` says whether one can be chosen. One that
+    `compares` is given those methods alone that can be compared image by image. One that `joins` draws one mean of the
+    runs of a method, others each run.
     """
 
     draw: Callable[..., Axes]
     charts: Callable[[Sequence[Method]], Sequence[Chart]] = lambda _: ()
     level: str = ""
+    metric: bool = False
     compares: bool = False
     joins: bool = False
+
+    @property
+    def options(self) -> list[str]:
+        """Keywords of `draw` beside the axes."""
+        return [*([self.level] if self.level else []), *(["metric"] if self.metric else [])]
 
 
 def kind_of_curves(
@@ -164,9 +172,9 @@ def methods_of(taken: Sequence[Result], *, key: str | None = None, title: str | 
 
     def label(k: int) -> str:
         masks = taken[k].summary.undefined.get(key, NOTHING).kind == TWO_VALUED.kind
-        value = number(taken[k].summary.get(key, math.nan), digits=3)
+        value = number(taken[k].summary.get(key, math.nan))
         deviation = taken[k].sd.get(key, math.nan)
-        value += "" if math.isnan(deviation) else f" ± {number(deviation, digits=3)}"
+        value += "" if math.isnan(deviation) else f" ± {number(deviation)}"
         return f"[{'mask' if masks else f'{title}={value}'}] {names[k]}"
 
     styles = styles_of(taken)
@@ -195,6 +203,19 @@ def apart(results: Sequence[Result]) -> list[str]:
 def draw_methods(ax: Axes | None, chart: Chart, methods: Sequence[Method]) -> Axes:
     """Draw a chart of methods on these axes, or on new ones."""
     return draw_chart(as_axes(ax), chart, [(method.style, method.label) for method in methods])
+
+
+def colours_of_rows(styles: Sequence[LineStyle], order: Sequence[int]) -> list[str]:
+    """Return the colours of methods in rows, in an order, the best first; above `MOST_NAMED` of the best alone."""
+    colours = [styles[k].colour for k in order]
+    return colours if len(colours) <= MOST_NAMED else colours[:COLOURED] + [GUIDE] * (len(colours) - COLOURED)
+
+
+def say_left_out(ax: Axes, named: Sequence[str], shown: int) -> None:
+    """Name in the caption those of the methods, the best first, for which there are no rows."""
+    if shown < len(named):
+        left_out = f"not drawn: {', '.join(named[shown:])}"
+        add_to_caption(ax, f"The best {shown} of {len(named)} methods, as many as there is room for; {left_out}")
 
 
 def styles_of(results: Sequence[Result]) -> list[LineStyle]:

@@ -8,17 +8,18 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from segbench.aggregator.result import Result, as_results, names_of, parts_if_any
 from segbench.aggregator.writing import write_file
 from segbench.core.errors import ArgumentError
-from segbench.core.messages import Either, Message
+from segbench.core.messages import Either, Message, Setting
 from segbench.drawing.axes import as_axes, centre, new_axes
+from segbench.drawing.captions import caption_of
 from segbench.drawing.charts import COLUMN
 from segbench.drawing.letters import draw_as_outlines
 from segbench.drawing.written import FONTS, WRITTEN, families_for
-from segbench.report.plots.kinds import kind_of
+from segbench.report.plots.kinds import KINDS, kind_of
 from segbench.report.plots.methods import Kind, usual_kind
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def plot(results: Result | Sequence[Result], kind: str, *, ax: Axes | None = Non
     ax : matplotlib Axes, optional
         Where to draw; a new figure if left out.
     **options
+        Of most kinds ``metric``, and of those with intervals ``level``.
         Of ``"figure"``, the images of a paper: ``images`` (folder of photographs), ``rows="worst:2,disagree:1,best:1"``
         or names of images, ``style="errors"`` (``"contours"``, ``"labels"``), ``transpose``, ``metric``,
         ``threshold``, ``crops=["NAME:x,y,w,h"]``, ``width`` (inches, or a venue such as ``"cvpr-column"``) and
@@ -71,7 +73,7 @@ def plot(results: Result | Sequence[Result], kind: str, *, ax: Axes | None = Non
     >>> result = evaluate([([0, 1, 1], [0.2, 0.9, 0.1])], method="net")
     >>> ax = plot(result, "f", ax=Figure().subplots())
     >>> ax.get_xlabel(), ax.get_ylabel(), ax.get_legend_handles_labels()[1]
-    ('Threshold', 'F', ['[F=.800] net'])
+    ('Threshold', 'F', ['[F=.8000] net'])
     """
     if kind == FIGURE:
         from segbench.report.figure.drawing import draw_grid
@@ -80,8 +82,8 @@ def plot(results: Result | Sequence[Result], kind: str, *, ax: Axes | None = Non
         known = [setting.name for setting in fields(FigureSettings)]
         _refuse_options(kind, options, known)
         return draw_grid(grid_of(results, FigureSettings(**options)), ax)
-    _refuse_options(kind, options, [])
-    return kind_of(kind).draw(as_results(results), ax=as_axes(ax))
+    _refuse_options(kind, options, kind_of(kind).options)
+    return kind_of(kind).draw(as_results(results), ax=as_axes(ax), **options)
 
 
 def _refuse_options(kind: str, options: Mapping[str, Any], known: Sequence[str]) -> None:
@@ -98,16 +100,25 @@ def _refuse_options(kind: str, options: Mapping[str, Any], known: Sequence[str])
         )
 
 
+class SavedPlot(NamedTuple):
+    """A plot that was written: its kind, and what its caption should say."""
+
+    kind: Kind
+    caption: list[str]
+
+
 def save_plot(
     results: Sequence[Result],
     path: Path,
     *,
     kind: str | None = None,
+    metric: str | None = None,
     level: float | None = None,
     size: tuple[float, float] | None = None,
+    grey: bool = False,
     say: Callable[[str], None] | None = None,
-) -> Kind:
-    """Draw results into a file and return the kind of plot; `say` is told of names that cannot be drawn."""
+) -> SavedPlot:
+    """Draw results into a file, perhaps in greys; `say` is told of names that cannot be drawn."""
     if path.suffix.lower() not in FORMATS:
         raise ArgumentError(
             Message(
@@ -119,16 +130,7 @@ def save_plot(
         )
     chosen = kind or usual_kind(results)
     plot = kind_of(chosen)
-    if level is not None and not plot.level:
-        raise ArgumentError(
-            Message(
-                "no-bands",
-                "a plot of kind {kind} has no bands; leave out {option}",
-                kind=chosen,
-                option=Either("level", "--intervals"),
-            )
-        )
-    options = {} if level is None else {plot.level: level}
+    options = _options_of(chosen, plot, metric, level)
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -144,6 +146,10 @@ def save_plot(
         ax = plot.draw(results, ax=new_axes(figure, may_grow=not size), **options)
         if size:
             centre(ax)
+        if grey:
+            from segbench.drawing.greys import draw_in_greys
+
+            draw_in_greys(figure)
         if suffix == ".pdf" and not mpl.rcParams["text.usetex"]:
             draw_as_outlines(figure, families)
         written = WRITTEN[suffix]
@@ -151,7 +157,32 @@ def save_plot(
         kind_of_file = suffix.removeprefix(".")
         figure.savefig(drawn, format=kind_of_file, dpi=_DPI, bbox_inches=None if size else "tight", metadata=written)
     write_file(path, drawn.getvalue(), hint="name another file")
-    return plot
+    return SavedPlot(plot, caption_of(ax))
+
+
+def _options_of(name: str, kind: Kind, metric: str | None, level: float | None) -> dict[str, Any]:
+    """Return the keywords of a kind of plot; refuse those that it does not take."""
+    if level is not None and not kind.level:
+        raise ArgumentError(
+            Message(
+                "no-bands",
+                "a plot of kind {kind} has no bands; leave out {option}",
+                kind=name,
+                option=Either("level", "--intervals"),
+            )
+        )
+    if metric is not None and not kind.metric:
+        raise ArgumentError(
+            Message(
+                "no-choice",
+                "a plot of kind {kind} has a metric of its own; leave out {option}, or draw one of {known}",
+                kind=name,
+                option=Setting("metric", None),
+                known=[other for other in KINDS if kind_of(other).metric],
+            )
+        )
+    options: dict[str, Any] = {} if level is None else {kind.level: level}
+    return options if metric is None else {**options, "metric": metric}
 
 
 def _names_in(results: Sequence[Result]) -> list[str]:

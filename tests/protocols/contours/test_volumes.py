@@ -5,6 +5,7 @@ import math
 import re
 import sqlite3
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,7 +17,17 @@ from refusing import refused
 from surface_peers import metrics as peer_metrics
 from surface_peers import random_pair
 
-from segbench import Accumulator, ArgumentError, ContourCounts, Contours, DataError, count, evaluate, load_results
+from segbench import (
+    Accumulator,
+    ArgumentError,
+    ContourCounts,
+    Contours,
+    DataError,
+    Objects,
+    count,
+    evaluate,
+    load_results,
+)
 from segbench.aggregator.codec import decode, encode
 from segbench.core.sample import Sample
 from segbench.inputs.spacing import decimal_text, exact, typed_spacing, whole_steps
@@ -211,10 +222,14 @@ def test_slices_of_ellipsoids_have_other_values():
     slices = {
         f"{name}_{z}": (truth[z], predicted[z]) for name, (truth, predicted) in ELLIPSOIDS.items() for z in range(16)
     }
-    summaries = [evaluate(cases, protocol="contours").summary for cases in (ELLIPSOIDS, slices)]
-    keys = ("dice", "hd95", "assd", "nsd@2")
-    assert [round(summaries[0][key], 4) for key in keys] == [0.8615, 2.0607, 0.8177, 0.9699]
-    assert [round(summaries[1][key], 4) for key in keys] == [0.6520, 3.0765, 1.6990, 0.5564]
+    keys = ("dice", "hd95", "assd", "nsd@1", "nsd@2")
+    for cases, surface, expected in (  # the table of docs/contours.md
+        (ELLIPSOIDS, "voxels", [0.8615, 2.0607, 0.8177, 0.7992, 0.9699]),
+        (ELLIPSOIDS, "areas", [0.8615, 1.8456, 0.6420, 0.8591, 0.9812]),
+        (slices, "pixels", [0.6520, 3.0765, 1.6990, 0.3793, 0.5564]),
+    ):
+        summary = evaluate(cases, protocol=Contours(surface=surface, nsd=(1, 2))).summary
+        assert [round(summary[key], 4) for key in keys] == expected
 
 
 @pytest.mark.parametrize("surface", SURFACES)
@@ -330,6 +345,18 @@ class TestSpacing:
         listed.write_text("name,spacing\na,0.5x\n")
         with refused("wrong-spacing", DataError, image="a", text="0.5x"):
             Contours(spacing=listed)
+
+    @pytest.mark.parametrize("spacing", [(1, 1e-300, 1), 1e300, (1, 1e10)])
+    def test_sizes_far_from_any_pixel_are_refused_with_the_range(self, spacing):
+        with refused("wrong-value", ArgumentError) as raised:
+            Contours(spacing=spacing)
+        assert "from 1e-12 to 1e+09" in str(raised.value)
+        assert Contours(spacing=(1e-12, 1e9)).spacing == (1e-12, 1e9)
+
+    @pytest.mark.parametrize("protocol", [Contours, partial(Objects, kind="components", min_size=2)])
+    def test_sizes_by_name_are_for_images_with_names(self, protocol):
+        with refused("needs-names", ArgumentError):
+            count(cube(3), cube(3), protocol(spacing={"a": (1, 1, 2)}))
 
     @pytest.mark.parametrize("spacing", [0, -1, (1, 0, 1), (), (1, 2, 3, 4), math.nan, math.inf, {"a": "header"}, {}])
     def test_what_makes_no_sense_is_refused(self, spacing):

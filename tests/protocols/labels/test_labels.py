@@ -23,7 +23,9 @@ from segbench.core.messages import Setting, part_of
 from segbench.core.metric import headline
 from segbench.core.numbers import number
 from segbench.core.sample import Sample
-from segbench.drawing.palette import class_colours
+from segbench.drawing.palette import FALSE_POSITIVE, GUIDE, class_colours
+from segbench.protocols.states import State
+from segbench.report.grounds import BETWEEN
 
 SCORES = [metric.key for metric in Labels(classes=3).metrics() if metric.kind == "score"]
 POSITIVE = ["iou", "dice", "precision", "recall", "specificity", "ber", "mcc", "iou_images", "dice_images"]
@@ -604,7 +606,8 @@ def test_pictures(tmp_path):
     truth, predicted = random_maps(1, 3)
     with Image.open(tmp_path / "overlays/pred/1.png") as drawn:
         states = np.asarray(drawn)
-    assert np.array_equal(states, np.where(truth == 255, 4, np.where(truth == predicted, 0, 2)))  # errors alone
+    errors = np.where(truth == 255, State.IGNORED, np.where(truth == predicted, State.NOTHING, State.FALSE))
+    assert np.array_equal(np.where(states == BETWEEN, State.IGNORED, states), errors)
     with Image.open(tmp_path / "overlays/hard/1.png") as drawn:
         assert np.array_equal(np.asarray(drawn) == 3, (truth == 1) & (predicted != 1))
     with refused("no-parts", DataError, path="hard") as raised:
@@ -646,9 +649,9 @@ def test_pictures_of_classes_are_side_by_side_with_the_metric_of_the_image(tmp_p
         metric = number(result.per_image["a"]["miou"])
         assert drawn.info["Description"] == f"ground truth | prediction | errors, mIoU {metric}"
     zero, one, void, right, wrong = map(
-        bytes.fromhex, (*(c[1:] for c in class_colours(2)), "7a7a7a", "ffffff", "b00800")
+        bytes.fromhex, (*(c[1:] for c in class_colours(2)), GUIDE[1:], "ffffff", FALSE_POSITIVE[1:])
     )
-    parts = (void * 5 + zero * 25 + one * 30, zero * 20 + one * 40, void * 5 + right * 15 + wrong * 10 + right * 30)
+    parts = (void * 5 + zero * 25 + one * 30, zero * 20 + one * 40, right * 15 + wrong * 10 + right * 30)
     places = [bottom.find(part) for part in parts]
     assert -1 < places[0] < places[1] < places[2]
 

@@ -76,7 +76,8 @@ def test_scores_are_cut_above_the_threshold():
 def test_images_without_components():
     empty, full = drawn("..."), drawn("##.")
     undefined = metrics(empty, empty)
-    assert all(np.isnan(value) for key, value in undefined.items() if not key.endswith("objects"))
+    assert undefined["fa"] == 0
+    assert all(np.isnan(value) for key, value in undefined.items() if not key.endswith(("objects", "fa")))
     scores = metrics(empty, full)
     assert (scores["component_f1"], scores["lesion_f1"], scores["component_ppv"]) == (0, 0, 0)
     assert np.isnan(scores["component_siou"])

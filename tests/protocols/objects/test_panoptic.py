@@ -235,7 +235,10 @@ def test_overlays_of_panoptic_maps_are_drawn_from_the_files(folders, tmp_path):
     evaluate(truth, predicted, Objects(kind="panoptic"), results=tmp_path / "r.segbench")
     export_overlays(load_results(tmp_path / "r.segbench"), tmp_path / "out")
     states = np.asarray(Image.open(tmp_path / "out/predicted/one.png"))
-    assert states.tolist() == [[0, 0, 1, 4, 1, 1], [0, 0, 1, 4, 1, 1]]  # outlines of matched segments, and void
+    assert states.tolist() == [
+        [0, 0, 1, 8, 1, 1],
+        [0, 0, 1, 8, 1, 1],
+    ]  # matched outlines, hatched void
 
 
 def test_classes_are_drawn_by_their_quality(folders):

@@ -363,7 +363,7 @@ class TestErrors:
     @pytest.mark.parametrize("settings_of_protocol", [{"connectivity": 18}, {"dilate": 3}])
     def test_images_where_volumes_are_meant(self, settings_of_protocol):
         mask = np.ones((4, 4), bool)
-        with refused("other-dimensions", DataError, settings=settings_of_protocol):
+        with refused("other-dimensions", DataError, settings=dict.fromkeys(settings_of_protocol)):
             count(mask, mask, components(**settings_of_protocol))
 
     def test_panoptic_maps(self, tmp_path):

@@ -66,8 +66,9 @@ class TestByHand:
 
     def test_maxima_and_means_over_thresholds(self, counts):
         assert value(counts, "f_max_of_image") == 1
-        assert_allclose(value(counts, "mean_iou"), (0.5 + 127 * 1 + 128 * 0.5) / 256, atol=1e-13)
-        assert_allclose(value(counts, "mean_dice"), (2 / 3 + 127 + 128 * 2 / 3) / 256, atol=1e-13)
+        metrics = counts.metrics()
+        assert_allclose(metrics["mean_iou"], (0.5 + 127 * 1 + 128 * 0.5) / 256, atol=1e-13)
+        assert_allclose(metrics["mean_dice"], (2 / 3 + 127 + 128 * 2 / 3) / 256, atol=1e-13)
 
     def test_ber_is_measured_at_one_half_included(self, counts):
         assert value(counts, "ber") == 0
@@ -94,7 +95,8 @@ class TestDegenerateImages:
     def test_without_positives(self):
         counts = count(np.zeros((4, 5)), np.linspace(0, 1, 20).reshape(4, 5), ONES)
         assert_allclose(value(counts, "s_measure"), 0.5, atol=1e-13)  # 1 - mean
-        assert [value(counts, key) for key in ("weighted_f", "f_max_of_image", "f_adaptive", "mean_iou")] == [0] * 4
+        assert [value(counts, key) for key in ("weighted_f", "f_max_of_image", "f_adaptive")] == [0] * 3
+        assert counts.metrics()["mean_iou"] == 0
         # The share of negative predictions, of one pixel less than there are.
         assert_allclose(value(counts, "e")[[0, 255]], [0, 19 / 19], atol=1e-13)
         assert_allclose(value(counts, "ber"), 0.5, atol=1e-13)
@@ -399,7 +401,7 @@ class TestCheck:
         exact, rounded = (
             segbench.evaluate([(labels, one)], protocol=unstretched) for one in (share, share * (1 + 2e-7) - 1e-7)
         )
-        assert dict(rounded.summary) == pytest.approx(dict(exact.summary), abs=1e-3)
+        assert dict(rounded.summary) == pytest.approx(dict(exact.summary), abs=3e-3)
 
 
 def write_folders(folder, labels, scores):

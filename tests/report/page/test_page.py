@@ -2,6 +2,7 @@ import base64
 import hashlib
 import html
 import io
+import itertools
 import json
 import math
 import re
@@ -137,8 +138,8 @@ class TestTables:
         page = path.read_text()
         assert page.count("<tr data-method=") == 3000
         assert "5002 better rows are left out; segbench show --per-image --format csv writes all." in page
-        assert "of more than 2000 images, a line from the lowest to the highest replaces the dots" in page
-        assert 'class="image"' not in page
+        assert "of more than 2000 images, a line from the lowest to the highest replaces the points" in page
+        assert 'class="points"' not in page
         assert path.stat().st_size < 2_500_000
 
     def test_intervals_stand_below_figures_unless_none_are_wanted(self, tmp_path):
@@ -165,7 +166,7 @@ class TestTables:
         prediction = write_folder(tmp_path / "p", {"a.png": np.arange(9, dtype=np.uint8).reshape(3, 3)})
         page = write_page(tmp_path, [evaluate(gt, prediction, Pixels(positive="255"))]).read_text()
         assert 'data-v="" title="undefined: no negative pixels"><span>-<' in page
-        assert re.search(r"undefined \(no negative pixels\): [a-z_, ]*auc_roc, ", page)
+        assert "undefined (no negative pixels): AUC-ROC, FPR95<" in page
 
     def test_a_run_in_which_every_image_failed(self, tmp_path):
         gt = write_folder(tmp_path / "gt", {"a.png": np.eye(4, dtype=np.uint8)})
@@ -202,21 +203,39 @@ class TestTables:
 
 
 def sentences(page):
-    """Return what the page says first, as plain text."""
-    found = re.search(r'<div class="answer">(.*?)(?:<div|</div)', page, re.DOTALL)[1]
-    return [html.unescape(re.sub("<[^>]*>", "", one)) for one in re.findall(r"<p[^>]*>(.*?)</p>", found)]
+    """Return what the page says first, and its notes on the comparison, as plain text."""
+    answer = re.search(r'<div class="answer">(.*?)<h3', page, re.DOTALL)[1]
+    first, *_ = re.split("<div", answer)
+    notes = re.search(r'<ul class="remarks">(.*?)</ul>', answer)
+    found = [*re.findall(r"<p[^>]*>(.*?)</p>", first), *re.findall("<li>(.*?)</li>", notes[1] if notes else "")]
+    return [html.unescape(re.sub("<[^>]*>", "", sentence)) for sentence in found]
 
 
-def matrix(page):
-    """Return the names of the matrix, and of each cell what it marks and its text; None on the diagonal."""
+def plain(text):
+    return html.unescape(re.sub("<[^>]*>", "", text))
+
+
+def lines(page):
+    """Return the cells of each line of the answer, as plain text, with the name of its method first."""
+    table = re.search(r'<table class="lines answers">.*?<tbody>(.*?)</tbody>', page, re.DOTALL)[1]
+    rows = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in re.findall("<tr.*?</tr>", table, re.DOTALL)]
+    return {plain(cells[1]): [plain(cells[0]), *map(plain, cells[2:])] for cells in rows}
+
+
+def pairs(page):
+    """Return p of each pair of methods as the page writes it, by both names, and whether it is marked."""
     table = re.search(r'<table class="matrix">(.*?)</table>', page, re.DOTALL)[1]
-    names = [re.sub("<[^>]*>", "", name) for name in re.findall(r'<span class="name">(.*?)</span>', table)]
-    rows = []
-    for row in re.findall(r"<tr><th scope=\"row\">.*?</tr>", table):
-        cells = re.findall(r"<td(?: class=\"(better|worse|)\"[^>]*)?>(.*?)</td>", row)
-        plain = [(mark, html.unescape(re.sub("<b[^>]*>.</b> ", "", text))) for mark, text in cells]
-        rows.append([cell if cell[1] else None for cell in plain])
-    return names, rows
+    written = {}
+    rows = re.findall(r'<tr><th scope="row"><b>(\w+)</b> <span class="name">(.*?)</span></th>(.*?)</tr>', table)
+    titles = re.findall(r'<th scope="col" title="([^"]*)">(\w+)</th>', table)
+    names = [html.unescape(title) for title, _ in titles]
+    for _, name, cells in rows:
+        for other, (mark, text) in zip(
+            names, re.findall(r"<td( class=\"differs\"[^>]*)?>(.*?)</td>", cells), strict=True
+        ):
+            if text:
+                written[plain(name), other] = (plain(text), bool(mark))
+    return written
 
 
 class TestAnswer:
@@ -225,25 +244,71 @@ class TestAnswer:
         page = write_page(tmp_path, results[::-1], replicates=50).read_text()
         answer = compare_results(results, replicates=50).answer()
         assert sentences(page)[0] == f"{answer.verdict}."
-        shown = [one.method for one in answer.standings[:12]]
-        names, rows = matrix(page)
-        assert names == shown
-        for name, cells in zip(shown, rows, strict=True):
-            expected = [None if name == other else p_number(answer.p_values[name, other]) for other in shown]
-            assert [cell and cell[1] for cell in cells] == expected
-        assert "the best 12 of 14 methods" in page
-        assert "corrected for all pairs of methods that have a p-value" in page
+        order = [standing.method for standing in answer.standings]
+        assert {pair: p for pair, (p, _) in pairs(page).items()} == {
+            (a, b): p_number(answer.p_values[a, b], digits=3) for a, b in itertools.combinations(order, 2)
+        }
+        assert "Corrected for all pairs of methods that have a p-value" in page
+        assert list(lines(page)) == order
+
+    def test_a_line_has_value_interval_difference_to_the_best_and_p(self, tmp_path):
+        results = noisy_results(4)
+        shown = lines(write_page(tmp_path, results, replicates=50).read_text())
+        comparison = compare_results(results, replicates=50)
+        answer = comparison.answer()
+        best, *others = answer.standings
+        for standing in answer.standings:
+            letter, value, *_ = shown[standing.method]
+            assert letter == standing.letter
+            ends = [float(end) for end in re.findall(r"\.\d+", value)]
+            assert ends == pytest.approx([standing.estimate, *standing.interval.ends], abs=0.002)
+        assert shown[best.method][3] == ""
+        for standing in others:
+            (row,) = (
+                comparison.rows("ods_f", against=standing.method)[:1]
+                if len(others) == 1
+                else [row for row in comparison.rows("ods_f", against=standing.method) if row.a == best.method]
+            )
+            lead, p = shown[standing.method][3], shown[standing.method][5]
+            told = [float(end) for end in re.findall(r"-?\.\d+", lead)]
+            assert told == pytest.approx([row.difference, row.low, row.high], abs=0.002)
+            assert p == p_number(row.p_holm, digits=3)
+
+    def test_of_distances_the_lead_is_by_how_much_the_best_is_lower(self, tmp_path):
+        gt = write_folder(tmp_path / "gt", {f"{k}.png": square(2 + k % 3) for k in range(6)})
+        moved = {"far": (3, 4), "near": (1, 1)}
+        results = [
+            evaluate(
+                gt,
+                write_folder(tmp_path / name, {f"{k}.png": np.roll(square(2 + k % 3), by[k % 2], 1) for k in range(6)}),
+                Contours(),
+            )
+            for name, by in moved.items()
+        ]
+        page = write_page(tmp_path, results, replicates=50).read_text()
+        assert list(lines(page)) == ["near", "far"]
+        caption = plain(re.search(r'data-kind="difference">\s*<figcaption>(.*?)</figcaption>', page, re.DOTALL)[1])
+        assert re.match(r"near ahead of far: HD95, difference \(px\), 2\.5\d* px \[", caption)
 
     def test_what_is_significant_is_marked(self, tmp_path):
         results = noisy_results(4)
         page = write_page(tmp_path, results, replicates=50).read_text()
         standings = compare_results(results, replicates=50).answer().standings
-        _, rows = matrix(page)
-        for one, cells in zip(standings, rows, strict=True):
-            for other, cell in zip(standings, cells, strict=True):
-                assert not cell or (cell[0] == "better") == (other.letter in one.better_than)
-                assert not cell or (cell[0] == "worse") == (one.letter in other.better_than)
-        assert {cell[0] for cells in rows for cell in cells if cell} == {"better", "worse", ""}
+        letters = {standing.method: standing.letter for standing in standings}
+        better = {standing.method: standing.better_than for standing in standings}
+        marked = {pair: mark for pair, (_, mark) in pairs(page).items()}
+        assert marked == {
+            (a, b): letters[b] in better[a] or letters[a] in better[b] for a, b in itertools.combinations(letters, 2)
+        }
+        assert set(marked.values()) == {True, False}
+
+    def test_six_methods_have_colours_and_the_best_is_solid(self, tmp_path):
+        page = write_page(tmp_path, noisy_results(9), replicates=50).read_text()
+        table = re.search(r'<table class="lines answers">.*?</table>', page, re.DOTALL)[0]
+        styles = re.findall(r'<tr class="method ([^"]*)"', table)
+        assert len({style.split()[0] for style in styles[:6]}) == 6
+        assert " " not in styles[0]
+        assert styles[6:] == ["other"] * 3
 
     def test_how_often_the_best_is_first(self, tmp_path):
         results = noisy_results(3)
@@ -306,15 +371,15 @@ class TestAnswer:
         low, high = (number(end, digits=2) for end in result.intervals()["ods_f"])  # .2 wide
         assert said[0] == f"one: ODS F {number(result.summary['ods_f'], digits=2)}."
         assert said[1] == f"95 % interval {low} to {high} over 4 images."
-        assert said[2] == "4 images: intervals over fewer than 10 are unreliable."
+        assert said[-1] == "4 images: intervals over fewer than 10 are unreliable."
 
     def test_long_names_lose_their_middle_where_a_value_stands_beside_them(self, tmp_path):
         gt, one = write_methods(tmp_path, {"one": 1}, images=2)
         names = [f"segment_anything_vit_huge_{'fine_tuned_' * 3}on_cityscapes_{k}" for k in "ab"]
         page = write_page(tmp_path, [evaluate(gt, one, method=name) for name in names]).read_text()
-        short = re.findall(r'class="name"[^>]*>(segment_[^<]*…[^<]*)<', page)
-        assert (len(short), len(set(short))) == (4, 4)  # in two charts, which have room for different lengths
-        assert all(20 <= len(name) <= 50 for name in short)
+        short = [plain(name) for name in re.findall(r'class="name" title="segment_[^"]*">(.*?)</span>', page)]
+        assert (len(short), len(set(short))) == (4, 2)  # in two charts
+        assert all("…" in name and len(name) <= 32 for name in short)
 
     def test_methods_measured_differently_are_not_compared(self, tmp_path):
         gt, one, two = write_methods(tmp_path, {"one": 1, "two": 2}, images=3)
@@ -383,11 +448,11 @@ class TestCurves:
     def test_curves_are_drawn_without_a_script(self, paper_results, tmp_path):
         page = write_page(tmp_path, paper_results).read_text()
         kinds = re.findall(r'data-kind="([^"]*)"', page)
-        assert kinds == ["forest", "pr", "roc", "threshold-f", "images"]
+        assert kinds == ["difference", "answer", "pr", "roc", "threshold-f", "images"]
         pr = page[page.index('data-kind="pr"') : page.index('data-kind="roc"')]
         assert len(re.findall(r'<path class="line" d="M', pr)) == 2
         summary = paper_results[0].summary
-        x, y = 48 + summary["ods_recall"] * (446 - 48), 398 - summary["ods_precision"] * (398 - 10)
+        x, y = 48 + summary["ods_recall"] * (446 - 48), 318 - summary["ods_precision"] * (318 - 10)
         assert f'class="dot" cx="{x:.1f}" cy="{y:.1f}"' in pr
 
     def test_a_kind_that_describes_its_curves_is_on_the_page(self, paper_results, tmp_path, monkeypatch):
@@ -397,7 +462,7 @@ class TestCurves:
         monkeypatch.setitem(KINDS, "mine", ("curves", "NSD against the tolerance"))
         page = write_page(tmp_path, paper_results).read_text()
         mine = page[page.index('data-kind="mine"') :].split("</figure>")[0]
-        assert mine.count('<path class="line" d="M48 320.4L446 126.4"/>') == 2
+        assert mine.count('<path class="line" d="M48 256.4L446 102.4"/>') == 2
 
     def test_one_threshold_has_no_chart_of_thresholds(self, tmp_path):
         gt = write_folder(tmp_path / "gt", {"a.png": np.eye(9, dtype=np.uint8) * 255})
@@ -408,7 +473,7 @@ class TestCurves:
         assert "threshold-f" not in kinds
         # The mask is a point in both spaces: there is no line to any other.
         pr, roc = page[page.index('data-kind="pr"') :].split('data-kind="roc"')[:2]
-        y = 398 - result.summary["ods_precision"] * (398 - 10)
+        y = 318 - result.summary["ods_precision"] * (318 - 10)
         assert result.summary["ods_recall"] == 1
         assert f'class="dot" cx="446" cy="{y:.1f}"' in pr
         assert 'class="line"' not in pr
@@ -487,12 +552,13 @@ class TestPictures:
 
     def test_a_changed_or_missing_file_is_said_instead(self, paper_results, tmp_path):
         np.save(tmp_path / "pred/first.npy", np.zeros((4, 4)))
+        page = write_page(tmp_path, paper_results).read_text()
+        assert re.search("1 of 2 images has no pictures; the first: [^<]*has changed since it was counted", page)
+        assert [panel["name"] for panel in embedded(page, "panel-")] == ["second"]
         (tmp_path / "pred/second.npy").unlink()
-        first, second = sorted(
-            embedded(write_page(tmp_path, paper_results).read_text(), "panel-"), key=lambda p: p["name"]
-        )
-        assert "has changed since it was counted" in first["methods"][0]["problem"]
-        assert "no longer exist" in second["methods"][0]["problem"]
+        page = write_page(tmp_path, paper_results).read_text()
+        assert re.search("2 of 2 images have no pictures; the first: [^<]*no longer exist", page)
+        assert embedded(page, "panel-") == []
 
     def test_only_what_has_pictures_opens_them_and_the_rest_is_told(self, tmp_path):
         gt, one, two = write_methods(tmp_path, {"one": 3, "two": 1}, images=3)

@@ -96,6 +96,35 @@ def reader(opened):
 
 
 class TestPage:
+    def test_the_gallery_is_saved_as_it_is_shown(self, reader):
+        reader.run(
+            """window.saved = null;
+            window.linked = [URL.createObjectURL, HTMLAnchorElement.prototype.click];
+            const keep = async (file) => { saved = await createImageBitmap(file); };
+            URL.createObjectURL = (file) => { keep(file); return ''; };
+            HTMLAnchorElement.prototype.click = function () { window.savedAs = this.download; };
+            document.querySelector('.save').click();"""
+        )
+        reader.until("return saved !== null")
+        wide, high, pixels = reader.run(
+            """[URL.createObjectURL, HTMLAnchorElement.prototype.click] = linked;
+            const context = new OffscreenCanvas(saved.width, saved.height).getContext('2d',
+                { willReadFrequently: true });
+            context.drawImage(saved, 0, 0);
+            const rows = all('.gallery tbody tr');
+            const row = rows.findIndex((one) => find('.name', one).textContent === 'im05');
+            const cell = Math.round((360 * 20) / 31);
+            const middle = 36 + row * (cell + 6) + cell / 2;
+            return [saved.width, saved.height, [0, 1, 2].map((column) =>
+                [...context.getImageData(180 + column * 366 + 100, middle, 1, 1).data].slice(0, 3))];"""
+        )
+        assert reader.run("return savedAs") == "pixels-pictures.png"
+        rows = reader.run("return all('.gallery tbody tr').length")
+        assert (wide, high) == (180 + 4 * 366, 4 * 18 + 6 + rows * (round(360 * 20 / 31) + 6))
+        assert pixels[0] == [99, 99, 99]  # the photograph as it is
+        assert pixels[1] in ([0, 0, 0], [255, 255, 255])  # ground truth
+        assert pixels[2] != pixels[1]
+
     def test_nothing_is_asked_of_the_network(self, reader):
         loaded = reader.run("return performance.getEntriesByType('resource').map((entry) => entry.name)")
         assert [name for name in loaded if not name.startswith(("data:", "blob:"))] == []
@@ -116,24 +145,6 @@ class TestPage:
         size = {"paperWidth": 8.27, "paperHeight": 11.69, "preferCSSPageSize": True}
         printed = reader.driver.execute_cdp_cmd("Page.printToPDF", size)
         assert base64.b64decode(printed["data"]).count(b"/Type /Page\n") in (1, 2)
-
-    def test_printed_nothing_of_twelve_methods_is_cut_at_the_edge_of_the_paper(self, browser, tmp_path):
-        names = [f"a_method_with_a_long_name_{k:02}" for k in range(12)]
-        gt, *predicted = write_methods(tmp_path, dict.fromkeys(names, 2.0), images=3)
-        page = write_page(tmp_path, [evaluate(gt, scores) for scores in predicted], replicates=50)
-        millimetre = 96 / 25.4
-        browser.open(page, width=int(186 * millimetre))  # A4 without its margins
-        browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-        try:
-            assert overflowing(browser.driver) == []
-            shown = browser.run(
-                """return [...document.querySelector('.gallery tbody tr').cells].slice(1)
-                    .filter((cell) => cell.querySelector('svg.swatch')?.checkVisibility())
-                    .map((cell) => cell.querySelector('.printed').innerText)"""
-            )
-            assert sorted(shown) == names
-        finally:
-            browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
     def test_it_fits_a_phone(self, browser, page):
         browser.open(page, width=390, height=800)
@@ -158,7 +169,8 @@ class TestPage:
         compared = write_page(tmp_path, [evaluate(gt, method) for method in methods], most_panels=0)
         for window in (1280, 1000):
             browser.open(compared, width=window)
-            assert browser.run("return document.querySelectorAll('.matrix .better').length") == 6
+            browser.run("document.querySelector('.pairs').open = true")
+            assert browser.run("return document.querySelectorAll('.matrix .differs').length") == 6
             assert browser.run(width) == 0
         browser.open(page)
 
@@ -198,29 +210,29 @@ class TestPage:
         assert dict(reader.run(bands)) == {"0": True, "1": False}
 
     def test_tables_sort_by_click(self, reader):
-        worst_first = [float(value) for value in reader.column(".images", 2)]
+        worst_first = [float(value) for value in reader.column("table.images", 2)]
         assert worst_first == sorted(worst_first)
-        reader.run("document.querySelector('.images thead th:nth-child(3) button').click()")
-        assert [float(value) for value in reader.column(".images", 2)] == worst_first[::-1]
-        state = "return document.querySelector('.images thead th:nth-child(3)').getAttribute('aria-sort')"
+        reader.run("document.querySelector('table.images thead th:nth-child(3) button').click()")
+        assert [float(value) for value in reader.column("table.images", 2)] == worst_first[::-1]
+        state = "return document.querySelector('table.images thead th:nth-child(3)').getAttribute('aria-sort')"
         assert reader.run(state) == "descending"
-        reader.run("document.querySelector('.images thead th:nth-child(3) button').click()")
+        reader.run("document.querySelector('table.images thead th:nth-child(3) button').click()")
 
     def test_tables_sort_by_keyboard(self, reader):
         from selenium.webdriver.common.keys import Keys
 
-        reader.run("document.querySelector('.images thead th button').focus()")
+        reader.run("document.querySelector('table.images thead th button').focus()")
         reader.press(Keys.ENTER)
-        names = reader.column(".images", 0)
+        names = reader.column("table.images", 0)
         assert names == sorted(names)
         reader.press(Keys.TAB, Keys.SPACE)
-        assert reader.column(".images", 1) == ["one"] * 6 + ["two"] * 6
+        assert reader.column("table.images", 1) == ["one"] * 6 + ["two"] * 6
 
     def test_rows_can_be_filtered(self, reader):
         write = """const name = document.querySelector('.by-name');
             name.value = arguments[0]; name.dispatchEvent(new Event('input'));"""
         reader.run(write, "IM03")
-        assert reader.run("return document.querySelectorAll('.images tbody tr:not([hidden])').length") == 2
+        assert reader.run("return document.querySelectorAll('table.images tbody tr:not([hidden])').length") == 2
         reader.run(write, "")
 
     def test_the_theme_changes_colours_and_charts(self, reader):
@@ -235,7 +247,9 @@ class TestPage:
 
 class TestAccessibility:
     @pytest.mark.parametrize("scheme", ["light", "dark"])
-    @pytest.mark.parametrize(("width", "panel"), [(1440, False), (768, False), (390, False), (390, True)])
+    @pytest.mark.parametrize(
+        ("width", "panel"), [(2560, False), (1440, False), (768, False), (390, False), (390, True)]
+    )
     def test_axe_finds_nothing_and_no_element_overflows(self, reader, width, scheme, panel):
         prefer(reader.driver, scheme)
         reader.resize(width)
@@ -423,7 +437,7 @@ class TestLabelMaps:
 
     def test_confusion_matrices_are_drawn(self, labels):
         kinds = labels.run("return [...document.querySelectorAll('.chart[data-kind]')].map((c) => c.dataset.kind)")
-        assert kinds == ["forest", "images", "confusion", "confusion"]
+        assert kinds == ["classes", "images", "confusion", "confusion"]
         cells = "return [...document.querySelectorAll('.confusion rect title')].map((cell) => cell.textContent)"
         assert "background, predicted as background" in " ".join(labels.run(cells))
 
@@ -484,3 +498,66 @@ class TestVolumes:
         )
         caption = volumes.run("return document.querySelector('#caption').textContent")
         assert caption.startswith("axial slice 3 of 0 to 4")
+
+
+class TestPrinted:
+    """Pages of many methods and classes on A4, which is as wide as the window."""
+
+    SHOWN = """return [...document.querySelectorAll(arguments[0])].filter((one) => one.checkVisibility())
+        .map((one) => one.textContent.trim())"""
+
+    @pytest.fixture
+    def printed(self, browser):
+        """Open pages as they are printed."""
+
+        def print_page(path):
+            browser.open(path, width=int(186 / 25.4 * 96))  # A4 without its margins
+            browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+            return browser
+
+        yield print_page
+        browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+    @pytest.mark.parametrize("methods", [12, 30])
+    def test_no_method_is_missing_and_nothing_is_cut(self, printed, tmp_path, methods):
+        names = [f"a_method_with_a_long_name_{k:02}" for k in range(methods)]
+        gt, *predicted = write_methods(tmp_path, dict.fromkeys(names, 2.0), images=3)
+        reader = printed(write_page(tmp_path, [evaluate(gt, scores) for scores in predicted], replicates=50))
+        assert overflowing(reader.driver) == []
+        assert sorted(reader.run(self.SHOWN, ".answers tbody th")) == names
+        assert sorted(reader.run(self.SHOWN, "[aria-labelledby$=-methods] tbody th")) == names
+        assert sorted(reader.run(self.SHOWN, ".images .lines tbody th")) == names
+        of_row = "#pixels .gallery tbody tr:first-child td:has(svg.swatch) .printed"
+        assert sorted(reader.run(self.SHOWN, of_row)) == names
+        heights = "return [...document.querySelectorAll('.answers tbody tr')].map((row) => row.offsetHeight)"
+        assert max(reader.run(heights)) <= 26  # a line keeps its height
+
+    @pytest.mark.parametrize("classes", [20, 60])
+    def test_all_classes_fit_the_paper(self, printed, tmp_path, classes):
+        names = [f"class_of_name_{k}" for k in range(classes)]
+        truth = np.arange(24 * 30, dtype=np.uint8).reshape(24, 30) % classes
+        gt = write_folder(tmp_path / "gt", {"a.png": truth, "b.png": truth[::-1]})
+        by = write_folder(tmp_path / "by", {"a.png": np.roll(truth, 1, 0), "b.png": truth[::-1]})
+        result = evaluate(gt, by, Labels(classes=range(classes), names=names))
+        reader = printed(write_page(tmp_path, [result], replicates=50))
+        assert overflowing(reader.driver) == []
+        assert len(reader.run(self.SHOWN, ".by-class tbody td")) == 1 + classes
+        if classes <= 24:
+            assert reader.run(self.SHOWN, ".by-class thead th")[1:] == ["mean", *names]
+        else:
+            told = """return [...document.querySelectorAll('.by-class td')]
+                .map((cell) => getComputedStyle(cell, '::before').content)"""
+            assert reader.run(told) == [f'"{name}"' for name in ("mean", *names)]
+
+
+def test_a_folded_list_unfolds_by_keyboard(browser, tmp_path):
+    from selenium.webdriver.common.keys import Keys
+
+    names = [f"method_{k:02}" for k in range(13)]
+    gt, *predicted = write_methods(tmp_path, dict.fromkeys(names, 2.0), images=3)
+    browser.open(write_page(tmp_path, [evaluate(gt, scores) for scores in predicted], replicates=50, most_panels=0))
+    shown = TestPrinted.SHOWN
+    assert len(browser.run(shown, ".answers tbody th")) == 6
+    browser.run("document.querySelector('.foldable:has(.answers) .unfold').focus()")
+    browser.press(Keys.SPACE)
+    assert sorted(browser.run(shown, ".answers tbody th")) == names

@@ -33,6 +33,7 @@ from segbench import (
     ScoreCounts,
     achievable_pr_curve,
     boundary_curve,
+    caption_of,
     compare_results,
     count,
     evaluate,
@@ -77,9 +78,9 @@ def labels_of(ax):
 class TestPooledCurves:
     def test_the_best_f_comes_first(self, results):
         labels = labels_of(plot_pr(results))
-        assert labels[0] == "[F=.737] as it is"
+        assert labels[0] == "[F=.7368] as it is"
         assert labels[1].endswith("upside down")
-        assert labels[-1] == "prevalence .281"
+        assert labels[-1] == "prevalence .2812"
 
     @pytest.mark.parametrize("draw", [plot_pr, plot_roc, partial(plot, kind="f"), partial(plot, kind="reliability")])
     def test_methods_of_other_images_or_settings_come_after_those_that_compete(self, draw):
@@ -99,16 +100,22 @@ class TestPooledCurves:
         assert [[summary["ods_recall"], summary["ods_precision"]]] in points
 
     def test_roc_is_ranked_by_its_own_area(self, results):
-        assert labels_of(plot_roc(results))[0] == "[AUC=.814] as it is"
+        assert labels_of(plot_roc(results))[0] == "[AUC=.8140] as it is"
 
     def test_a_method_without_a_curve_is_named_and_not_drawn(self, tmp_path):
         nothing = evaluate(*write_papers(tmp_path), Pixels(positive="7"), method="nothing")
         assert labels_of(plot_pr([nothing])) == ["[F=-] nothing"]
 
-    def test_thirty_methods_have_lines_that_differ(self, results):
-        ax = plot_pr([results[1]] * 28)
-        drawn = {(line.get_color(), line.get_linestyle()) for line in ax.lines if line.get_zorder() == 3}
-        assert len(drawn) == 28
+    @pytest.mark.parametrize(("methods", "named"), [(12, 12), (13, 6), (30, 6)])
+    def test_above_twelve_methods_the_legend_names_six_and_the_caption_all(self, results, methods, named):
+        several = [replace(results[1], method=f"net {k:02}") for k in range(methods)]
+        ax = plot_pr(several)
+        labels = [label for label in labels_of(ax) if not label.startswith("prevalence")]
+        assert len([label for label in labels if "net" in label]) == named
+        assert labels[named:] == ([f"{methods - 6} others"] if methods > named else [])
+        coloured = {(line.get_color(), line.get_linestyle()) for line in ax.lines if line.get_zorder() == 3}
+        assert len(coloured) == named
+        assert all(f"[F=.7368] net {k:02}" in " ".join([*labels, *caption_of(ax)]) for k in range(methods))
 
 
 class TestNames:
@@ -183,8 +190,8 @@ class TestStyle:
         assert len({line.get_marker() for line in lines} - {"None"}) == len(results)
         assert next(line.get_marker() for line in plot_pr(results[:1], ax=plt.figure().gca()).lines) == "None"
 
-    @pytest.mark.parametrize(("width", "numbers"), [(3.5, ["6", "7", "8", "9", "10", "11", "12"]), (6.4, [])])
-    def test_of_twelve_methods_in_a_column_the_best_five_have_colours(self, results, width, numbers):
+    @pytest.mark.parametrize(("width", "numbers"), [(3.5, ["7", "8", "9", "10", "11", "12"]), (6.4, [])])
+    def test_of_twelve_methods_in_a_column_the_best_six_have_colours(self, results, width, numbers):
         twelve = [replace(results[k % 2], method=f"method {k}") for k in range(12)]
         lines = plot_pr(twelve, ax=plt.figure(figsize=(width, 3.5)).gca()).lines
         shapes = [str(line.get_marker()) for line in lines if line.get_label().startswith("[")]
@@ -303,16 +310,16 @@ class TestManyMethods:
         comparison = compare_results(noisy_results(22), replicates=50)
         best = [one.method for one in comparison.answer().standings]
         ax = plot_comparison(comparison)
-        assert "the best 20 of 22 methods" in ax.get_xlabel().replace("\n", " ")
+        assert any("The best 20 of 22 methods" in sentence for sentence in caption_of(ax))
         assert [label.get_text() for label in ax.get_yticklabels()] == best[1:20]
 
     def test_without_a_test_the_reason_is_there(self):
         comparison = compare_results(noisy_results(3, images=5), replicates=5)
-        assert "from 6 images on" in plot_comparison(comparison).get_xlabel().replace("\n", " ")
+        assert any("from 6 images on" in sentence for sentence in caption_of(plot_comparison(comparison)))
 
     def test_intervals_are_said_not_to_be_corrected(self):
-        label = plot_comparison(compare_results(noisy_results(3), replicates=5)).get_xlabel().replace("\n", " ")
-        assert " images; p-values are corrected for the number of pairs, intervals are not" in label
+        caption = " ".join(caption_of(plot_comparison(compare_results(noisy_results(3), replicates=5))))
+        assert "12 images; p-values are corrected for the number of pairs, intervals are not" in caption
 
 
 class TestAgainstTheThreshold:
@@ -331,7 +338,7 @@ class TestAgainstTheThreshold:
     def test_unknown_thresholds_are_named_and_not_drawn(self):
         curve = PublishedCurve(BoundaryCurve([np.nan, np.nan], [1.0, 0.4], [0.4, 1.0]))
         ax = plot([Result("HED", Boundaries(), {}, "data:0", {}, published=curve)], "f")
-        assert labels_of(ax) == ["[F=.700] HED"]
+        assert labels_of(ax) == ["[F=.7000] HED"]
         assert all(np.isnan(line.get_xydata()).any(axis=1).all() for line in ax.lines)
 
 
@@ -394,7 +401,7 @@ class TestMasks:
             np.testing.assert_allclose(dot.get_xydata(), [point])
             assert len(ax.collections) == 1, "the band of the soft maps alone"
         assert labels_of(plot_roc(results))[1] == "[mask] hard"
-        assert labels_of(plot_pr(results))[1].startswith("[F=.500] hard")
+        assert labels_of(plot_pr(results))[1].startswith("[F=.5000] hard")
 
     @pytest.mark.parametrize("protocol", [Pixels(), Boundaries(thresholds=9, max_dist=0.2)])
     def test_in_grey_print_their_markers_tell_them_apart(self, protocol):
@@ -438,12 +445,21 @@ class TestComparison:
         best = comparison.answer("ods_f").standings[0].method
         assert len(ax.get_yticklabels()) == 6
         assert best not in [text.get_text() for text in ax.get_yticklabels()]
-        assert all(line.get_xydata()[0, 0] <= 0 for line in ax.lines if line.get_marker() == "o")
+        assert all(line.get_xydata()[0, 0] >= 0 for line in ax.lines if line.get_marker() == "o")
 
     def test_refuses_what_was_not_compared(self):
         comparison = compare_results(pixel_results(2), replicates=50)
         with refused("unknown-metric", ArgumentError, metric="dice"):
             plot_comparison(comparison, metric="dice")
+
+    @pytest.mark.parametrize("shifts", [(1, 3), (3, 1)])
+    def test_all_rows_have_one_direction_and_a_unit(self, shifts):
+        pairs = [[(np.eye(9), np.eye(9, k=shift + image % 2)) for image in range(6)] for shift in shifts]
+        results = [evaluate(pair, protocol=Contours(), method=f"by {k}") for pair, k in zip(pairs, shifts, strict=True)]
+        ax = plot_comparison(compare_results(results, replicates=50), metric="hd95")
+        assert "(px), by 1 minus by 3; negative: by 1 is better" in ax.get_xlabel().replace("\n", " ")
+        assert [label.get_text() for label in ax.get_yticklabels()] == ["by 1 - by 3"]
+        assert all(line.get_xydata()[0, 0] < 0 for line in ax.lines if line.get_marker() == "o")
 
 
 class TestCurvePlot:

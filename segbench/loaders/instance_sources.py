@@ -1,0 +1,192 @@
+"""Files of instances: what each image's source can do, and the formats that are read.
+
+A format is a module of this package that defines an `InstanceFormat` called ``FORMAT``, and its name in `FORMATS`. It
+lists the images at a place as sources; a source reads the bytes of all that belongs to its image and decodes them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import ClassVar
+
+from segbench.core.errors import DataError
+from segbench.core.messages import Message, Setting
+from segbench.core.sample import Maps
+from segbench.loaders.decoded import Header
+from segbench.loaders.images import EXTENSIONS, read_header
+from segbench.loaders.listing import Entries, Listing, NamedFiles, files_below, list_place
+from segbench.loaders.source import LocalFile, Source, extension_of, shown
+
+FORMATS: Mapping[str, tuple[str, ...]] = {
+    ".json": ("annotations", "labelme"),
+    ".txt": ("cityscapes_results", "yolo"),
+}
+"""The modules that read files of each extension."""
+
+_LOOKED_AT = 1000
+"""Files of a folder of which one has to show its format: others may be empty."""
+_SIZE = re.compile(r"([1-9][0-9]{0,5})x([1-9][0-9]{0,5})")
+
+Size = tuple[int, int]
+
+
+class InstanceSource(ABC):
+    """What files say of the instances of one image."""
+
+    suffix: ClassVar[str] = ".json"
+    first_label: ClassVar[int] = 0
+    """What is added to the classes of label maps, in which 0 is background: 1 where files number classes from 0."""
+
+    def __init__(self, path: str, stem: str) -> None:
+        self._path, self._stem = path, stem
+
+    def __str__(self) -> str:
+        return f"{self._path}/{self._stem}{self.suffix}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, InstanceSource) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash((self._path, self._stem))
+
+    @property
+    def name(self) -> str:
+        """The last part of its name."""
+        return self._stem.rpartition("/")[2] + self.suffix
+
+    @property
+    def class_names(self) -> Mapping[int, str]:
+        """What the file calls classes, by their ids."""
+        return {}
+
+    @abstractmethod
+    def read_bytes(self) -> bytes:
+        """Return all that files say of the image, as `instances` takes it."""
+
+    @abstractmethod
+    def instances(self, data: bytes, *, predicted: bool, boxes_only: bool = False) -> Maps:
+        """Decode the instances, which are `about` a blank map of the size of the image."""
+
+    def size(self) -> Size | None:
+        """Return height and width of the image as far as they are known without decoding masks."""
+        return None
+
+    def header(self) -> Header:
+        """Return what is known before decoding."""
+        return Header()
+
+    def scored(self) -> bool | None:
+        """Return whether its instances have scores; None where there are none."""
+        instances = self.instances(self.read_bytes(), predicted=True, boxes_only=True).about
+        return (
+            None
+            if not len(instances)
+            else instances.scores is not None and bool((instances.scores == instances.scores).all())
+        )
+
+
+@dataclass(frozen=True)
+class ImageSizes:
+    """Where the sizes of images are that files of instances do not tell."""
+
+    same_for_all: Size | None = None
+    folder: str | None = None
+    """That of the images themselves."""
+
+    @cached_property
+    def photographs(self) -> Mapping[str, Source]:
+        """The images themselves, by their names without extension."""
+        return {} if self.folder is None else {file.stem: file.source for file in list_place(self.folder).entries}
+
+    def of(self, stem: str, truth: NamedFiles | None) -> Size | Source | None:
+        """Return the size of an image, or a file that has it."""
+        if self.same_for_all is not None:
+            return self.same_for_all
+        if truth is not None and stem in truth.numbers:
+            return truth.entries.source(truth.numbers[stem][0])
+        return self.photographs.get(stem)
+
+
+def size_of(sized_as: Size | Source | None, path: object) -> Size:
+    """Return a size, or read it from the header of a file; a `DataError` says how to tell it."""
+    size: Size | None = None
+    if isinstance(sized_as, tuple):
+        size = sized_as
+    elif isinstance(sized_as, InstanceSource):
+        size = sized_as.size()
+    elif sized_as is not None:
+        size = read_header(sized_as, "ground truth").shape
+    if size is None:
+        problem = Message("unknown-size", "does not tell height and width of its image")
+        folder, one_size = Setting("sizes", "IMAGES"), Setting("sizes", "640x480")
+        fix = Message(
+            "fix", "name the folder of the photographs, {folder}, or one size, {size}", folder=folder, size=one_size
+        )
+        raise DataError(shown(path), problem, fix)
+    return size
+
+
+def read_size(text: str) -> Size | None:
+    """Read height and width of ``WIDTHxHEIGHT``; None of any other text."""
+    matched = _SIZE.fullmatch(text)
+    return None if matched is None else (int(matched[2]), int(matched[1]))
+
+
+@dataclass(frozen=True)
+class InstanceFormat:
+    """A format of files of instances."""
+
+    title: str
+    recognises: Callable[[Sequence[str]], bool]
+    """Whether these files of a folder, or this single file, are of the format."""
+    list_images: Callable[[str, Entries, NamedFiles | None, ImageSizes], Listing]
+    """List the images at a place by its files, of predictions beside the ground truth's, by sizes they may not tell."""
+    whole_set: bool = False
+    """Whether a file is of all images, and not of one."""
+    with_masks: bool = False
+    """Whether images beside the files are masks that these name, and not photographs that are called as they are."""
+
+
+def format_of(names: Sequence[str], *, whole_set: bool) -> InstanceFormat | None:
+    """Return the format of files by the paths of some, a single one if of a whole set; None of other files."""
+    for extension, modules in FORMATS.items():
+        of_extension = [name for name in names if extension_of(name) == extension][:_LOOKED_AT]
+        for module in modules if of_extension else ():
+            known: InstanceFormat = import_module(f"segbench.loaders.{module}").FORMAT
+            if known.whole_set <= whole_set and known.recognises(of_extension):
+                return known
+    return None
+
+
+def holds_whole_set(path: str) -> bool:
+    """Return whether a file lists the instances of all images, so that it is read as a folder is."""
+    if extension_of(path) not in FORMATS or not os.path.isfile(path):  # noqa: PTH113  a str, which may hold a null
+        return False
+    known = format_of([path], whole_set=True)
+    return known is not None and known.whole_set
+
+
+def list_instances(path: str, truth: NamedFiles | None, sizes: ImageSizes) -> Listing | None:
+    """List the images of a folder or a file of instances; None where it is none."""
+    if os.path.isdir(path):  # noqa: PTH112  as above
+        files = files_below(os.path.abspath(path), Counter())  # noqa: PTH100  as above; workers may be elsewhere
+        listed = [file for file in files if file.extension in FORMATS]
+        known = format_of([str(file.source) for file in listed], whole_set=False)
+        images = {file.stem for file in files if file.extension in EXTENSIONS}
+        if known and images and not known.with_masks and images.isdisjoint(file.stem for file in listed):
+            return None  # a list of numbers beside images is none of objects
+    elif extension_of(path) in FORMATS and os.path.isfile(path):  # noqa: PTH113  as above
+        file = LocalFile(os.path.abspath(path))  # noqa: PTH100  as above
+        files = Entries(lambda _: file)
+        files.add(file.name)
+        known = format_of([file], whole_set=True)
+    else:
+        return None
+    return None if known is None else known.list_images(path, files, truth, sizes)
