@@ -164,10 +164,7 @@ def _header(
     values: dict[str, Any] = json.loads(header)
     kind = _type_of(values.pop("kind"), expected)
     arrays: dict[str, tuple[int, str, float, int]] = values.pop("arrays")
-    types = {
-        field.name: field.type if isinstance(field.type, str) else field.type.__name__
-        for field in dataclasses.fields(kind)  # type: ignore[arg-type]  # counts are dataclasses
-    }
+    types = _types_of_fields(kind)
     for key, value in values.items():
         if type(value) not in _SCALARS[types[key]] or (isinstance(value, int) and value.bit_length() > 63):
             raise ValueError(f"{key} of another type")
@@ -175,6 +172,15 @@ def _header(
         if not _NUMBERS.fullmatch(dtype):
             raise ValueError(f"{name} of another type")
     return kind, values, [(name, array[0], np.dtype(array[1]), *array[2:]) for name, array in arrays.items()]
+
+
+@functools.cache
+def _types_of_fields(kind: type[Counts]) -> dict[str, str]:
+    """Return the types of the fields of counts, as annotations have them."""
+    return {
+        field.name: field.type if isinstance(field.type, str) else field.type.__name__
+        for field in dataclasses.fields(kind)  # type: ignore[arg-type]  # counts are dataclasses
+    }
 
 
 class Layout(NamedTuple):

@@ -19,6 +19,7 @@ THRESHOLDS = 10
 """How many thresholds of IoU there are: .5, .55 to .95."""
 RANGES = ("all", "small", "medium", "large")
 """The ranges of areas."""
+_WHOLE_NUMBERS = ("labels", "objects", "detections", "ranks", "matched", "ignored")
 BITS = THRESHOLDS * len(RANGES)
 """Bits of `ScoredObjectCounts.matched` and `ignored`: all thresholds of the first range, rising, then of the next."""
 
@@ -82,10 +83,15 @@ class ScoredObjectCounts(Counts):
     def __post_init__(self) -> None:
         object.__setattr__(self, "images", as_whole(self.images, "images", most=2**62))
         object.__setattr__(self, "scores", frozen(as_floats(self.scores, "scores")))
-        for name in ("labels", "objects", "detections", "ranks", "matched", "ignored"):
-            values = as_counts(np.asarray(getattr(self, name)).reshape(-1), name).astype(np.int64, copy=False)
+        arrays = {name: np.asarray(getattr(self, name)).reshape(-1) for name in _WHOLE_NUMBERS}
+        listed = arrays.values()
+        # A results file has thousands of counts, of which all arrays are checked at once if they are as they should be.
+        if any(values.dtype != np.int64 for values in listed) or np.concatenate([*listed]).min(initial=0) < 0:
+            arrays = {name: as_counts(values, name).astype(np.int64, copy=False) for name, values in arrays.items()}
+        for name, values in arrays.items():
             object.__setattr__(self, name, frozen(values.reshape(-1, len(RANGES)) if name == "objects" else values))
-        classes_fit = self.labels.size == len(self.objects) == self.detections.size and np.all(np.diff(self.labels) > 0)
+        rises = bool((self.labels[1:] > self.labels[:-1]).all())
+        classes_fit = self.labels.size == len(self.objects) == self.detections.size and rises
         names_fit = not self.called or len(self.names) == self.labels.size
         lists = (self.ranks, self.matched, self.ignored)
         lists_fit = all(values.size == self.scores.size for values in lists)
@@ -102,6 +108,8 @@ class ScoredObjectCounts(Counts):
     def _falls(self) -> bool:
         """Whether scores fall within each class."""
         falls = self.scores[1:] <= self.scores[:-1]
+        if falls.all():
+            return True
         starts = self.detections.cumsum()[:-1]
         falls[starts[(starts > 0) & (starts < self.scores.size)] - 1] = True
         return bool(falls.all())

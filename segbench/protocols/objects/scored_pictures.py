@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,15 +26,6 @@ _THICK = 300  # from this side on, outlines are two pixels wide
 _LETTERS = 11
 _NAMED = 8
 _DIGITS = 2
-
-
-class _Shown(NamedTuple):
-    """An instance as it is drawn."""
-
-    outline: BoolArray
-    state: State
-    box: tuple[int, int, int, int]
-    text: str = ""
 
 
 def scored_states(sample: Sample, settings: Any, threshold: float) -> NDArray[np.uint8]:
