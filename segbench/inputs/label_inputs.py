@@ -100,9 +100,9 @@ class LabelInputs(InputSettings):
         from segbench.inputs.bands import OF_NO_CLASS, near_another_class, numbered_from_zero
 
         if sample.volume:
-            given = Setting("void_band", self.void_band) if self.void_band else Setting("only_band", self.only_band)
-            problem = Message("other-dimensions", "has three axes, and {setting} is for images", setting=given)
-            raise DataError(sample.truth_file, problem, Message("fix", "leave out {given}", given=given))
+            band = Setting("void_band", self.void_band) if self.void_band else Setting("only_band", self.only_band)
+            problem = Message("other-dimensions", "has three axes, and {setting} is for images", setting=band)
+            raise DataError(sample.truth_file, problem, Message("fix", "leave out {setting}", setting=band))
         classes = numbered_from_zero(truth)
         if void is not None:
             classes[void] = OF_NO_CLASS if self.void_band else classes.max(initial=0) + 1

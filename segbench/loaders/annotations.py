@@ -163,9 +163,9 @@ class _Images:
     heads: Sequence[bytes]
 
 
-def _list_images(place: str, _files: Entries, truth: NamedFiles | None, _sizes: ImageSizes) -> Listing:
+def _list_images(given_path: str, _files: Entries, truth: NamedFiles | None, _sizes: ImageSizes) -> Listing:
     """List the images of a JSON; those of results that know images by ids alone are the images of the ground truth."""
-    path = known_path = os.path.abspath(place)  # noqa: PTH100  workers may be in another folder
+    path = known_path = os.path.abspath(given_path)  # noqa: PTH100  workers may be in another folder
     index = _index(path)
     if "images" not in index.lists:
         source = truth.entries.source(0) if truth is not None else None

@@ -146,13 +146,13 @@ def _main_table(parts: Mapping[str, ResultSet], results: Sequence[Result], setti
     others = [metric.key for metric in shown if metric.key not in keys]
     if not others:
         return table
-    further = Message(
+    message = Message(
         "further-metrics",
         "further metrics: {keys}; choose with {option}",
         keys=others,
         option=Setting("metrics", ",".join([*keys, others[0]])),
     )
-    return replace(table, notes=(Note(further), *table.notes))
+    return replace(table, notes=(Note(message), *table.notes))
 
 
 def _main_keys(shown: Sequence[Metric], first: Sequence[str]) -> list[str]:

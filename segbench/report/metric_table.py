@@ -164,10 +164,10 @@ class MetricTable:
 
         def cell(row: TableRow, metric: Metric) -> str:
             numbers = self._value(row, metric), *self._beside(row, metric)
-            scale, places = self._scale(metric), self._digits(metric, digits)
-            value, *ends = (metric.written(scale * estimate, digits=places) for estimate in numbers)
+            scale, decimals = self._scale(metric), self._digits(metric, digits)
+            value, *ends = (metric.written(scale * estimate, digits=decimals) for estimate in numbers)
             deviation = scale * row.sd.get(metric.key, math.nan)
-            value += "" if math.isnan(deviation) else f" ± {number(deviation, digits=places)}"
+            value += "" if math.isnan(deviation) else f" ± {number(deviation, digits=decimals)}"
             if stacked and row.intervals:
                 return BELOW.join([value, *ends])
             if self.spread == "sd":

@@ -219,8 +219,8 @@ def count_components(true: Array, predicted: Array, pixels: int) -> ObjectCounts
     )
     if true.ndim > 2:
         return counts
-    found, false_pixels = count_targets(true, predicted)
-    return replace(counts, targets=found, false_pixels=false_pixels, pixels=pixels)
+    matched, false_pixels = count_targets(true, predicted)
+    return replace(counts, targets=matched, false_pixels=false_pixels, pixels=pixels)
 
 
 def components_of(

@@ -21,7 +21,7 @@ _ROUNDING = 1e-6
 class Targets(NamedTuple):
     """What became of the components of an image."""
 
-    found: int
+    matched: int
     """True components with a predicted one of their own."""
     false_pixels: int
     """Pixels of the predicted components that are no true component's."""
@@ -35,20 +35,20 @@ class _Centroids(NamedTuple):
 
     @classmethod
     def of(cls, numbers: Array) -> _Centroids:
-        """Add up the places of the pixels of each number above 0."""
-        places = np.flatnonzero(numbers)
-        component = numbers.reshape(-1)[places]
+        """Add up the rows and columns of the pixels of each number above 0."""
+        pixels = np.flatnonzero(numbers)
+        component = numbers.reshape(-1)[pixels]
         areas = np.bincount(component, minlength=1)
         present = np.flatnonzero(areas)
         # Floats hold whole numbers up to 2^53.
-        sums = [np.bincount(component, axis, 1)[present] for axis in np.divmod(places, numbers.shape[1])]
+        sums = [np.bincount(component, axis, 1)[present] for axis in np.divmod(pixels, numbers.shape[1])]
         return cls(areas[present], np.stack(sums, axis=1).astype(np.int64))
 
     @property
-    def places(self) -> FloatArray:
+    def points(self) -> FloatArray:
         """Row and column of each centroid."""
-        places: FloatArray = self.sums / self.areas[:, np.newaxis]
-        return places
+        rows_and_columns: FloatArray = self.sums / self.areas[:, np.newaxis]
+        return rows_and_columns
 
     def square_to(self, other: _Centroids, own_index: int, other_index: int) -> Fraction:
         """Return the squared distance of two centroids, exactly."""
@@ -78,7 +78,7 @@ def _by_distance(true: _Centroids, predicted: _Centroids) -> tuple[IntArray, Int
     """Return the pairs of true and predicted components that may match, the nearest first."""
     from scipy.spatial import cKDTree
 
-    trees = cKDTree(true.places), cKDTree(predicted.places)
+    trees = cKDTree(true.points), cKDTree(predicted.points)
     near = trees[0].sparse_distance_matrix(trees[1], _FARTHEST + _ROUNDING, output_type="ndarray")
     rows, columns, distances = near["i"], near["j"], near["v"]
     may_match = distances < _FARTHEST - _ROUNDING

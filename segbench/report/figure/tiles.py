@@ -112,7 +112,7 @@ def _tabular(grid: FigureGrid, cells: Sequence[Sequence[str]]) -> str:
         length, heads = _heads_above(grid)
         lines = [" & ".join(heads), *(" & ".join(row) for row in cells)]
         columns = len(heads)
-    between = f"@{{\\hspace{{{_GAP}pt}}}}".join("c" * columns)
+    between = f"@{{\\hspace{{{_GAP}pt}}}}".join(["c"] * columns)
     body = f" \\\\[{_GAP}pt]\n".join(lines)
     legend = "\\quad\n".join(
         rf"\mbox{{\fcolorbox[HTML]{{{CASE[1:]}}}{{{(colour or GUIDE)[1:].upper()}}}{_SWATCH} {latex_name(words)}}}"
@@ -149,4 +149,5 @@ def _heads_beside(grid: FigureGrid) -> tuple[str, list[str]]:
 
 def _breaking(title: str) -> str:
     """Write a name that LaTeX may break behind each part, without hyphens."""
-    return r"\allowbreak ".join(latex_name(part.rstrip()) + " " * part.endswith(" ") for part in PART.findall(title))
+    parts = [latex_name(part.rstrip()) + (" " if part.endswith(" ") else "") for part in PART.findall(title)]
+    return r"\allowbreak ".join(parts)

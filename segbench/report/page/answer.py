@@ -140,10 +140,10 @@ def opening_of(methods: Sequence[Method], comparison: Comparison | None, why: st
         notes = [*comparison.disagreements(compared(comparison), titles=True)]
         notes += comparison.notes_about([answer.metric.key])
     titles = {metric.key: metric.name for metric in results[0].metrics}
-    said = tuple(sentence(titled(note, titles).written("options"), methods) for note in notes)
+    remarks = tuple(sentence(titled(note, titles).written("options"), methods) for note in notes)
     details += _left_out(methods, [result.method for result in counted], leading[0].result, metric)
     shown = _lines(methods, answer.metric if answer else metric, answer)
-    return Opening(verdict, tuple(details), said, **shown, comparison=comparison, answer=answer)
+    return Opening(verdict, tuple(details), remarks, **shown, comparison=comparison, answer=answer)
 
 
 def _counted(names: Sequence[str], results: Sequence[Result]) -> list[Result]:

@@ -76,7 +76,7 @@ def _written(several: Sequence[Remark], names: Mapping[str, str], hide: Callable
     text = first.written("options")
     details = [line.written("options") for remark in several for line in remark.details]
     for note in others:  # what is said of them stands once
-        text += f"; {note.written('options').removeprefix(note.before)}"
+        text += f"; {replace(note, before='').written('options')}"
     if several[0].kind in ("run", "failed"):  # only what reading files said names paths
         text, details = hide(text), [*map(hide, details)]
     is_wrong = several[0].kind == "failed" or first.kind in _WRONG

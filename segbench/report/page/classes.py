@@ -21,7 +21,7 @@ MEAN = "mean"
 
 
 @dataclass(frozen=True)
-class ClassTable:
+class MethodsByClass:
     """Values of one metric by method and class: a row per method, `MEAN` and then the classes as columns."""
 
     metric: Metric
@@ -30,7 +30,7 @@ class ClassTable:
     marks: Mapping[tuple[int, int], Mark]
 
 
-def class_table(methods: Sequence[Method]) -> ClassTable | None:
+def class_table(methods: Sequence[Method]) -> MethodsByClass | None:
     """Return the main metric of each class of each method; None where methods have no classes."""
     classes = [parts_if_any(method.result, "class") for method in methods]
     names = list(dict.fromkeys(name for parts in classes for name in parts))
@@ -45,7 +45,7 @@ def class_table(methods: Sequence[Method]) -> ClassTable | None:
         for column in range(1 + len(names)):
             of_column = ranked([values[k][column] for k in competing], metric.better)
             marks |= {(k, column): mark for k, mark in zip(competing, of_column, strict=True)}
-    return ClassTable(metric, (MEAN, *names), tuple(values), marks)
+    return MethodsByClass(metric, (MEAN, *names), tuple(values), marks)
 
 
 def _values(parts: Parts | Mapping[str, object], names: Sequence[str], metric: Metric) -> tuple[float, ...]:
@@ -57,7 +57,7 @@ def _values(parts: Parts | Mapping[str, object], names: Sequence[str], metric: M
     return mean, *of_classes
 
 
-def chart_of_classes(methods: Sequence[Method], table: ClassTable) -> Figure:
+def chart_of_classes(methods: Sequence[Method], table: MethodsByClass) -> Figure:
     """Draw a line for each class, with the interval of each method in colour and a point for the others."""
     names = table.columns[1:]
     ends = {
@@ -73,7 +73,7 @@ def chart_of_classes(methods: Sequence[Method], table: ClassTable) -> Figure:
         table.metric.quantity, *fitted([*known, *(end for pair in ends.values() for end in pair)], table.metric.range)
     )
     in_colour = [k for k, method in enumerate(methods) if method.style.colour != OTHER]
-    offsets = {k: 18.0 * (place + 1) / (len(in_colour) + 1) - 9.0 for place, k in enumerate(in_colour)}
+    offsets = {k: 18.0 * (number + 1) / (len(in_colour) + 1) - 9.0 for number, k in enumerate(in_colour)}
     lines = []
     for column, name in enumerate(names, 1):
         drawn = [

@@ -46,16 +46,14 @@ class LineAxis:
     @cached_property
     def grid(self) -> Markup:
         """Lines behind the drawing of one method, which those of the next go on with."""
-        lines = [_upright(f"{place:.2f}%", "grid") for place, _ in self._ticks]
+        lines = [_upright(f"{x:.2f}%", "grid") for x, _ in self._ticks]
         lines += [] if self.marked is None else [_upright(self.percent(self.marked), "zero")]
         return Markup("").join(lines)
 
     @property
     def numbers(self) -> Markup:
         """The numbers of the axis, for a line below the others."""
-        texts = [
-            element("text", label, x=f"{place:.2f}%", y=15.0, text_anchor="middle") for place, label in self._ticks
-        ]
+        texts = [element("text", label, x=f"{x:.2f}%", y=15.0, text_anchor="middle") for x, label in self._ticks]
         return _drawing(texts, css="numbers")
 
     def drawn(self, parts: Sequence[Markup]) -> Markup:

@@ -39,11 +39,11 @@ _CORNERS = ("lower right", "upper left", "lower left", "upper right")
 
 
 class _Checkpoint(NamedTuple):
-    """A result: the training that it belongs to, where along the axis it lies, and its place among the results."""
+    """A result: the training that it belongs to, where along the axis it lies, and its row among the results."""
 
     training: str
     at: float
-    place: int
+    row: int
 
 
 def draw_checkpoints(results: Sequence[Result], *, metric: str | None = None, level: float = LEVEL, ax: Axes) -> Axes:
@@ -65,7 +65,7 @@ def draw_checkpoints(results: Sequence[Result], *, metric: str | None = None, le
         space_ticks(ax)
     else:
         ax.set_xlabel("Checkpoint")
-        _name_ticks(ax, [names[point.place] for point in points])
+        _name_ticks(ax, [names[point.row] for point in points])
     place_legend(ax, _CORNERS)
     say_of_what(ax, methods, level)
     return ax
@@ -74,12 +74,12 @@ def draw_checkpoints(results: Sequence[Result], *, metric: str | None = None, le
 def _by_number(names: Sequence[str]) -> list[_Checkpoint]:
     """Return checkpoints by the last number in their names; empty where some name has none, or two are the same."""
     points = []
-    for place, name in enumerate(names):
+    for row, name in enumerate(names):
         number = _NUMBER.search(name)
         if number is None:
             return []
         training = f"{name[: number.start()]}…{name[number.end() :]}".replace("…", "", not name[number.end() :])
-        points.append(_Checkpoint(training.rstrip("_- @"), float(number[0]), place))
+        points.append(_Checkpoint(training.rstrip("_- @"), float(number[0]), row))
     return points if len({point[:2] for point in points}) == len(points) else []
 
 
@@ -92,7 +92,7 @@ def _draw_trainings(ax: Axes, methods: MeasuredMethods, trainings: dict[str, lis
     """Draw a line for each training, the one with the best checkpoint first; above `MOST_NAMED` others are grey."""
 
     def best(training: str) -> float:
-        values = [methods.metric.direction * methods.values[point.place] for point in trainings[training]]
+        values = [methods.metric.direction * methods.values[point.row] for point in trainings[training]]
         return max((value for value in values if not math.isnan(value)), default=-math.inf)
 
     best_first = sorted(trainings, key=best, reverse=True)
@@ -101,15 +101,15 @@ def _draw_trainings(ax: Axes, methods: MeasuredMethods, trainings: dict[str, lis
     for rank, training in enumerate(best_first):
         is_other = others and rank >= COLOURED
         style = LineStyle(FAINT, "-") if is_other else line_style(rank)
-        places = [point.place for point in trainings[training]]
+        rows = [point.row for point in trainings[training]]
         at = [point.at for point in trainings[training]]
         label = named[training] if len(trainings) > 1 else ""
         if is_other:
             label = f"{others} others" if rank == COLOURED else ""
         else:
-            low, high = np.array([methods.ends[place] for place in places]).T
+            low, high = np.array([methods.ends[row] for row in rows]).T
             ax.fill_between(at, low, high, color=style.colour, alpha=0.15, linewidth=0, zorder=2)
-        (line,) = ax.plot(at, [methods.values[place] for place in places], color=style.colour, label=label or None)
+        (line,) = ax.plot(at, [methods.values[row] for row in rows], color=style.colour, label=label or None)
         line.set(linestyle=style.dashes, zorder=2.5 if is_other else 3)
         if not is_other:
             line.set(marker=style.marker, markersize=dot_size())

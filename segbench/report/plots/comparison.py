@@ -126,7 +126,7 @@ def plot_comparison(comparison: Comparison, *, metric: str | None = None, ax: Ax
 
 def _pairs_in_order(comparison: Comparison, key: str, best: Sequence[str]) -> list[Difference]:
     """Return all pairs, of each the method first that is better in the whole, the largest differences first."""
-    rank = {method: place for place, method in enumerate(best)}
+    rank = {method: number for number, method in enumerate(best)}
     tested = (row.by(comparison.test) for row in comparison.rows(key))
     rows = [row.swapped() if rank[row.a] > rank[row.b] else row for row in tested]
     direction = comparison.metric(key).direction

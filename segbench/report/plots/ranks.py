@@ -69,7 +69,7 @@ class _Ranked(NamedTuple):
         for first in range(len(self.methods)):
             last = first
             while last + 1 < len(self.methods) and not any(
-                self._differ(place, last + 1) for place in range(first, last + 1)
+                self._differ(row, last + 1) for row in range(first, last + 1)
             ):
                 last += 1
             if last > first and not (runs and runs[-1][1] >= last):
@@ -140,7 +140,7 @@ def _ranked(comparison: Comparison, key: str) -> _Ranked:
     )
 
 
-class _Layout(NamedTuple):
+class _DiagramLayout(NamedTuple):
     """Where the parts of a diagram are, below its axis, in the size of its letters."""
 
     size: float  # of letters, in points
@@ -159,13 +159,13 @@ class _Layout(NamedTuple):
         return _ABOVE + self.rows_from + _ROW * math.ceil(self.methods / 2)
 
 
-def _laid_out(ax: Axes, ranked: _Ranked) -> _Layout:
+def _laid_out(ax: Axes, ranked: _Ranked) -> _DiagramLayout:
     """Lay out a diagram in the height of the axes, if necessary in smaller letters, or of fewer methods."""
     bars: list[tuple[int, int, int]] = []
     for first, last in ranked.runs_alike():
         taken = {level for start, end, level in bars if start <= last and first <= end}
         bars.append((first, last, next(level for level in itertools.count() if level not in taken)))
-    whole = _Layout(letters("small"), 0.0, len(ranked.methods), bars)
+    whole = _DiagramLayout(letters("small"), 0.0, len(ranked.methods), bars)
     figure: Any = ax.get_figure(root=True)
     has_grown = grow_to(ax, whole.height * whole.size + 2 * whole.size)
     figure.draw_without_rendering()
@@ -195,9 +195,7 @@ def _draw(ax: Axes, ranked: _Ranked) -> None:
     labels = [f"{name}  {number(rank, digits=_DIGITS)}" for name, rank in zip(names, ranked.ranks, strict=False)]
     sides = math.ceil(len(shown) / 2)
     look: dict[str, Any] = {"fontsize": layout.size, "va": "center", "clip_on": False}
-    texts = [
-        ax.text(0, 0, label, ha="right" if place < sides else "left", **look) for place, label in enumerate(labels)
-    ]
+    texts = [ax.text(0, 0, label, ha="right" if row < sides else "left", **look) for row, label in enumerate(labels)]
     widths = [in_points(text)[0] + layout.size for text in texts]
     left, right = max(widths[:sides]), max(widths[sides:], default=0.0)
     low, high = math.floor(min(ranked.ranks)), math.ceil(max(ranked.ranks[: layout.methods]))
@@ -206,9 +204,9 @@ def _draw(ax: Axes, ranked: _Ranked) -> None:
     spare = (layout.room - layout.height) / 2
     ax.set(xlim=ends, ylim=(layout.height - _ABOVE + spare, -_ABOVE - spare))
     line: dict[str, Any] = {"clip_on": False, "solid_capstyle": "butt"}
-    for place, (text, rank) in enumerate(zip(texts, ranked.ranks, strict=False)):
-        is_left = place < sides
-        y = layout.rows_from + _ROW * ((place if is_left else len(shown) - 1 - place) + 0.5)
+    for row, (text, rank) in enumerate(zip(texts, ranked.ranks, strict=False)):
+        is_left = row < sides
+        y = layout.rows_from + _ROW * ((row if is_left else len(shown) - 1 - row) + 0.5)
         side = low - 0.3 * layout.size / scale if is_left else high + 0.3 * layout.size / scale
         text.set_position((side - 0.3 * layout.size / scale if is_left else side + 0.3 * layout.size / scale, y))
         ax.plot([rank, rank, side], [0, y, y], color=GUIDE, linewidth=guide_width(), zorder=1, **line)

@@ -37,7 +37,7 @@ _AROUND = (
 """Where a name may stand beside its point."""
 
 
-class _Side(NamedTuple):
+class _ImagesOfSide(NamedTuple):
     """The images on which a method is better, or none is: what they are called and how they are drawn."""
 
     label: str
@@ -73,9 +73,9 @@ def draw_scatter(results: Sequence[Result], *, metric: str | None = None, ax: Ax
     ax.plot([low, high], [low, high], color=GUIDE, linewidth=guide_width(), zorder=1)
     ahead = of_images.metric.direction * (x - y)
     sides = (
-        _Side(f"{a} better: {many(int(np.sum(ahead > TIED)), 'image')}", ahead > TIED, "o", COLOURS[0]),
-        _Side(f"{b} better: {many(int(np.sum(ahead < -TIED)), 'image')}", ahead < -TIED, "^", COLOURS[1]),
-        _Side("equal", np.abs(ahead) <= TIED, "s", GUIDE),
+        _ImagesOfSide(f"{a} better: {many(int(np.sum(ahead > TIED)), 'image')}", ahead > TIED, "o", COLOURS[0]),
+        _ImagesOfSide(f"{b} better: {many(int(np.sum(ahead < -TIED)), 'image')}", ahead < -TIED, "^", COLOURS[1]),
+        _ImagesOfSide("equal", np.abs(ahead) <= TIED, "s", GUIDE),
     )
     alpha = 0.8 if len(images) <= _MANY_POINTS else 0.4
     for side in sides:
@@ -91,7 +91,7 @@ def draw_scatter(results: Sequence[Result], *, metric: str | None = None, ax: Ax
     return ax
 
 
-def _write_sides(ax: Axes, sides: Sequence[_Side], direction: int) -> None:
+def _write_sides(ax: Axes, sides: Sequence[_ImagesOfSide], direction: int) -> None:
     """Write above the axes how many images are on each side of the diagonal, that above it first."""
     below, above, equal = sides
     upper, lower = (above, below) if direction > 0 else (below, above)
@@ -125,7 +125,7 @@ def _name_points(ax: Axes, named: Sequence[tuple[str, float, float]], points: Fl
 
 
 def _say_what_is_drawn(
-    ax: Axes, results: Sequence[Result], images: Sequence[str], shown: tuple[int, int], sides: Sequence[_Side]
+    ax: Axes, results: Sequence[Result], images: Sequence[str], shown: tuple[int, int], sides: Sequence[_ImagesOfSide]
 ) -> None:
     """Say in the caption how many images there are, and which methods are not drawn."""
     names = names_of(results)
