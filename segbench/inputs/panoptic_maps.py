@@ -64,7 +64,7 @@ class PanopticMaps(InputSettings):
             reads = PANOPTIC_MAPS
         else:
             set_fields(self, divisor=as_whole(self.divisor, Setting("divisor", None), least=2, most=2**31))
-        set_fields(self, reads=replace(reads, numbered=SIDES, without_volumes=_NO_VOLUMES))
+        set_fields(self, reads=replace(reads, instances="", numbered=SIDES, without_volumes=_NO_VOLUMES))
         void = self.void
         if self.classes is not None or self.names is not None:
             rules = ClassLabelMaps(classes=self.classes, names=self.names, void=() if void is None else void)

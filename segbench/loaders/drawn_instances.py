@@ -21,7 +21,7 @@ from segbench.core.arrays import Array, FloatArray, IntArray
 from segbench.core.compiling import int64, kernel
 from segbench.core.errors import DataError
 from segbench.core.instances import Instances
-from segbench.core.messages import Message, Note, Setting
+from segbench.core.messages import Message, Note
 from segbench.core.sample import Maps, OnTop
 from segbench.loaders.source import shown
 
@@ -172,8 +172,11 @@ def chosen(instances: Instances, kept: NDArray[np.bool_]) -> Instances:
     )
 
 
-def drawn(instances: Instances, values: IntArray, on_top: OnTop | None, path: object) -> NDArray[np.int32]:
-    """Return a map with the value of an instance in its pixels, and 0 elsewhere; `on_top` says which of several."""
+def drawn(instances: Instances, values: IntArray, on_top: OnTop | None) -> tuple[NDArray[np.int32], int]:
+    """Return a map with the value of an instance in its pixels, 0 elsewhere, and how many have several instances.
+
+    `on_top` says which of several; then none are left to decide on.
+    """
     height, width = instances.size
     order = np.arange(len(instances))
     if on_top in ("largest", "smallest"):
@@ -186,16 +189,7 @@ def drawn(instances: Instances, values: IntArray, on_top: OnTop | None, path: ob
     painted = np.zeros(height * width, np.int32)
     overlapping = _paint(instances.runs, instances.ends, order, values.astype(np.int32), painted)
     ordered = on_top is not None and not (on_top == "score" and instances.scores is None)
-    if overlapping and not ordered:
-        problem = Message(
-            "overlapping-instances",
-            "instances lie on each other in {pixels:many pixel}, and a map has one value in each",
-            pixels=overlapping,
-        )
-        settings = [Setting("on_top", order, of="Repairs") for order in ("smallest", "last")]
-        fix = Message("fix", "say which lies on top: {small}, or {last}", small=settings[0], last=settings[1])
-        raise DataError(shown(path), problem, fix)
-    return np.ascontiguousarray(painted.reshape(width, height).T)
+    return np.ascontiguousarray(painted.reshape(width, height).T), 0 if ordered else overlapping
 
 
 @kernel

@@ -30,7 +30,9 @@ def instances_in(files: Sequence[Source], contents: Mapping[Source, bytes], read
     if source is None or reads.instances not in _IN_ONE_FILE or reads.as_volumes:
         return None
     if len(files) > 1:
-        return together([of_map(contents[file], file, None) for file in files], source)
+        parts = [of_map(contents[file], file, None) for file in files]
+        # Files of several objects each are those of annotators, or of classes and instances.
+        return together(parts, source) if all(len(part.about) <= 1 for part in parts) else None
     if is_stack(source):
         return stacked(contents[source], source, predicted=predicted)
     return None
@@ -78,9 +80,27 @@ def as_map(
     if (values == 0).any():
         problem = Message("class-0", "has objects of class 0, which pixels without objects have in a map of classes")
         raise DataError(shown(path), problem, "number classes from 1")
-    painted = drawn(instances, values, on_top, path)
+    painted, undecided = drawn(instances, values, on_top)
+    if undecided:
+        raise _overlapping(path, undecided)
     fits = painted.max(initial=0) <= np.iinfo(np.uint16).max
     return Maps((painted.astype(np.uint16) if fits else painted,), notes)
+
+
+def _overlapping(path: Source, pixels: int) -> DataError:
+    """Say that instances overlap, and that a stack of them may be a volume."""
+    problem = Message(
+        "overlapping-instances",
+        "instances lie on each other in {pixels:many pixel}, and a map has one value in each",
+        pixels=pixels,
+    )
+    small, last = (Setting("on_top", order, of="Repairs") for order in ("smallest", "last"))
+    if is_stack(path):
+        template = "say which lies on top: {small}, or {last}; of a volume give {volumes}"
+        fix = Message("fix", template, small=small, last=last, volumes=Setting("volumes", True, of="Repairs"))
+    else:
+        fix = Message("fix", "say which lies on top: {small}, or {last}", small=small, last=last)
+    return DataError(shown(path), problem, fix)
 
 
 def _refuse_several_classes(instances: Instances, path: Source) -> None:

@@ -72,7 +72,10 @@ def test_names_of_metrics_mean_those_of_the_table_at_hand(folders, segbench, tmp
         assert segbench("show", file, "--per-image", "--sort", typed, "--format", "csv").out == by_f
     refused = segbench("show", file, "--metrics", "miou").error
     insist(refused, "unknown-metric", option="--metrics", unknown=("miou",))
-    assert (refused.values["advice"].kind, refused.values["advice"].values["verbs"]) == ("measured-by", ("labels",))
+    assert (refused.values["advice"].kind, refused.values["advice"].values["verbs"]) == (
+        "measured-by",
+        ("labels", "saliency"),
+    )
     assert refused.values["known"].startswith("ods_f")
 
 

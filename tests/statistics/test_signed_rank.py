@@ -259,6 +259,7 @@ def sets_of_protocols():
 BY_CHANCE = {
     *("miou_classes", "mean_dice_cases", "mean_iou_cases"),  # as both classes are in every image
     *("pri_ods", "voi_ods", "voi_split", "voi_merge", "are_ods", "are_precision", "are_recall"),  # of one threshold
+    *("specificity_max", "pd"),  # as lowest thresholds and images with as many targets are alike
 }
 
 

@@ -380,7 +380,7 @@ def test_several_json_files_in_a_folder_are_counted(folders, tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "kind"),
-    [("predicted_results.json", "not-a-folder"), ("missing.json", "missing")],
+    [("predicted_results.json", "no-images"), ("missing.json", "missing")],
     ids=["other", "missing"],
 )
 def test_a_json_that_describes_no_folder_is_refused_as_what_was_given(folders, tmp_path, name, kind):
