@@ -614,7 +614,7 @@ def test_plots_name_what_they_show_and_reach_the_far_contours():
         evaluate([(truth, mask)], protocol="contours", method=name) for name, mask in (("near", near), ("far", far))
     ]
     ax = plot(both, "nsd", ax=Figure().subplots())
-    assert ax.get_legend_handles_labels()[1] == ["[NSD@2=1.000] near", "[NSD@2=.000] far"]
+    assert ax.get_legend_handles_labels()[1] == ["[NSD@2=1.0000] near", "[NSD@2=.0000] far"]
     ax = plot(both, "distances", ax=Figure().subplots())
     assert ax.get_legend_handles_labels()[1][2] == "95 % of the contours"
     assert ax.get_xlim()[1] >= 199  # where the far one has its contour
