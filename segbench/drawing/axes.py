@@ -327,6 +327,20 @@ def _place(ax: Axes, corners: Sequence[str]) -> None:
             break
 
 
+def keep_quantity_inside(ax: Axes) -> None:
+    """Write the name of the vertical axis in two lines if it leaves the figure, as in axes low above a long legend."""
+    figure: Any = ax.get_figure(root=True)
+    label = ax.yaxis.label
+    _lay_out(ax)
+    frame, length = ax.get_window_extent(), label.get_window_extent().height
+    middle = (frame.y0 + frame.y1) / 2
+    if middle + length / 2 > figure.bbox.y1 or middle - length / 2 < figure.bbox.y0:
+        words = label.get_text().split(" ")
+        halves = [(" ".join(words[:k]), " ".join(words[k:])) for k in range(1, len(words))]
+        if halves:
+            ax.set_ylabel("\n".join(min(halves, key=lambda half: max(map(len, half)))))
+
+
 def _lay_out(ax: Axes) -> None:
     """Lay out the figure, so that the axes have the size in which they will be drawn."""
     figure: Any = ax.get_figure(root=True)

@@ -27,6 +27,7 @@ from segbench.drawing.axes import (
     draw_to_the_frame,
     fitted,
     guide_width,
+    keep_quantity_inside,
     letters,
     open_frame,
     place_legend,
@@ -216,6 +217,7 @@ def draw_chart(ax: Axes, chart: Chart, methods: Sequence[tuple[LineStyle, str]])
     if chart.areas:
         ax.fill([], [], color=GUIDE, alpha=0.3, linewidth=0, label=chart.areas)
     place_legend(ax, chart.corners)
+    keep_quantity_inside(ax)
     _leave_room(ax, [text for text in ax.texts if text.get_text().startswith("F=")])
     return ax
 

@@ -95,8 +95,10 @@ class TestImages:
         assert {row[:2] for row in rows if row[2] == ""} == {("alone", "human"), ("blank", "human"), ("blank", "pred")}
         assert [row[2] for row in rows[-3:]] == ["", "", ""]
         assert f'title="undefined: {WHY}"' in page
-        dots = re.findall(r'<circle class="image"[^>]* data-image="(\w+)"', page)
-        assert sorted(dots) == ["alone", "apart", "apart", "same", "same"]
+        of_pred, of_human = (path.split("M")[1:] for path in re.findall(r'<path class="points" d="(.*?)"', page))
+        assert "-9-9h0" not in of_pred
+        assert len(of_pred) == 3
+        assert [point == "-9-9h0" for point in of_human] == [True, False, False]  # which is off the drawing
 
 
 class TestSets:

@@ -169,7 +169,7 @@ def test_without_a_curve_the_command_line_goes_on(segbench, counted, tmp_path):
     assert (answer.code, answer.out) == (2, "")
     assert segbench("report", file, "-o", tmp_path / "page.html").code == 0
     page = (tmp_path / "page.html").read_text("utf-8")
-    assert re.findall(r'data-kind="(.*?)"', page) == ["forest", "images"]
+    assert re.findall(r'data-kind="(.*?)"', page) == ["answer", "images"]
     assert segbench("plot", file, "-o", tmp_path / "images.png").code == 0
     assert segbench("plot", file, "-o", tmp_path / "f.png", "--kind", "f").code == 2
 
@@ -222,4 +222,4 @@ def test_its_own_curve_in_spaces_is_drawn_there(counted, tmp_path):
     page = write_page(tmp_path, [result]).read_text("utf-8")
     (shown,) = embedded(page, "data-")
     assert shown["readings"][0]["recall"] == shown["readings"][0]["tpr"] == [1.0, 0.6, 0.2]
-    assert re.findall(r'data-kind="(.*?)"', page) == ["forest", "pr", "roc", "threshold-accuracy", "images"]
+    assert re.findall(r'data-kind="(.*?)"', page) == ["answer", "pr", "roc", "threshold-accuracy", "images"]

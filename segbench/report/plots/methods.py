@@ -47,10 +47,10 @@ class Method:
     @cached_property
     def curve(self) -> Series | None:
         """Its curve, if it can be drawn: it has thresholds, and the metric that ranks methods is defined."""
-        curve, key = self.result.drawn, headline(self.result.metrics).key
-        if curve is None or not curve.columns["threshold"].size or math.isnan(self.result.summary[key]):
-            return None
-        return curve
+        if math.isnan(self.result.summary[headline(self.result.metrics).key]):
+            return None  # before the curve is asked for, which is refused where every image failed
+        curve = self.result.drawn
+        return curve if curve is not None and curve.columns["threshold"].size else None
 
     @cached_property
     def values(self) -> dict[str, float]:

@@ -59,15 +59,18 @@ def _charts_of_contours(drawn: Literal["nsd", "share"], methods: Sequence[Method
 def _charts_of_objects(drawn: str, methods: Sequence[Method]) -> list[Chart]:
     """Describe a metric of all images and classes together at every threshold; nothing of other protocols."""
     tables = [method.result.table for method in methods]
-    curves = [table.by_threshold for table in tables if isinstance(table, ObjectTable)]
-    if len(curves) < len(tables):
+    of_objects = [table for table in tables if isinstance(table, ObjectTable)]
+    curves = [table.by_threshold if table.images else None for table in of_objects]  # None where every image failed
+    known = [curve for curve in curves if curve]
+    if len(of_objects) < len(tables) or not known:
         return []
     overlap = "sIoU" if isinstance(tables[0], ComponentTable) else "IoU"
-    thresholds = curves[0].at
+    thresholds = known[0].at
     x = ChartAxis(f"Threshold of {overlap}", "", (thresholds[0], thresholds[-1]))
-    highest = max(float(np.nanmax(getattr(curve, drawn), initial=0.0)) for curve in curves)
+    highest = max(float(np.nanmax(getattr(curve, drawn), initial=0.0)) for curve in known)
     y = ChartAxis(_TITLES[drawn], "", (0.0, 1.0 if highest > _HIGH or not highest else 1.05 * highest))
-    layers = [[Path(curve.at, getattr(curve, drawn))] for curve in curves]
+    nothing = Path(np.empty(0), np.empty(0))
+    layers = [[Path(curve.at, getattr(curve, drawn)) if curve else nothing] for curve in curves]
     caption = f"{drawn.upper()} at each threshold of {overlap}"
     corners = "lower left", "upper right"
     return [Chart(f"object_{drawn}", caption, x, y, layers, corners=corners)]

@@ -614,7 +614,7 @@ def test_plots_name_what_they_show_and_reach_the_far_contours():
         evaluate([(truth, mask)], protocol="contours", method=name) for name, mask in (("near", near), ("far", far))
     ]
     ax = plot(both, "nsd", ax=Figure().subplots())
-    assert ax.get_legend_handles_labels()[1] == ["[NSD@2=1.000] near", "[NSD@2=.000] far"]
+    assert ax.get_legend_handles_labels()[1] == ["[NSD@2=1.0000] near", "[NSD@2=.0000] far"]
     ax = plot(both, "distances", ax=Figure().subplots())
     assert ax.get_legend_handles_labels()[1][2] == "95 % of the contours"
     assert ax.get_xlim()[1] >= 199  # where the far one has its contour
@@ -634,3 +634,17 @@ def test_a_run_in_which_every_image_fails_says_why(segbench, tmp_path):
     assert answer.code == 1
     (failure,) = json.loads(answer.out)["runs"][0]["failures"].values()
     assert (failure["kind"], failure["values"]["labels"]) == ("no-class", [0])
+
+
+@pytest.mark.parametrize("protocol", ["contours", "objects"])
+def test_the_page_has_a_method_of_which_every_image_failed(tmp_path, protocol):
+    truth = np.zeros((20, 20), np.uint8)
+    truth[5:9, 5:9] = 1
+    gt, good = written(tmp_path, {"a": (truth, truth), "b": (truth, truth.T)})
+    bad = write_folder(tmp_path / "bad", {"a.png": truth[1:], "b.png": truth[1:]})
+    with pytest.warns(FailedImages):
+        results = [evaluate(gt, folder, protocol=protocol) for folder in (good, bad)]
+    for k, shown in enumerate((results, results[1:])):
+        page = tmp_path / f"{k}.html"
+        export_report(shown, page)
+        assert "bad" in page.read_text("utf-8")

@@ -122,12 +122,12 @@ def test_reliability_is_the_share_of_true_detections(run):
     assert counts.scores.tolist() == [0.9, 0.6, 0.2]
     assert counts.positives.tolist() == [1, 0, 1]
     axes = RELIABILITY.draw([run], ax=Figure().subplots())
-    assert axes.get_legend_handles_labels()[1][0] == "[ECE=.500] ours"  # (.1 + .6 + .8) / 3
+    assert axes.get_legend_handles_labels()[1][0] == "[ECE=.5000] ours"  # (.1 + .6 + .8) / 3
 
 
 def test_the_legend_names_what_the_curve_is_of(run):
     axes = sb.plot_pr(run, ax=Figure().subplots())
-    ap_50 = f"{run.summary['coco_ap_50']:.3f}".removeprefix("0")
+    ap_50 = f"{run.summary['coco_ap_50']:.4f}".removeprefix("0")
     assert axes.get_legend_handles_labels()[1] == [f"[AP50={ap_50}] ours"]
     assert axes.get_ylabel() == "Precision at IoU .5"
 

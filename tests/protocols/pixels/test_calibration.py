@@ -218,7 +218,12 @@ def test_reliability_is_drawn_of_any_soft_maps(folders):
     with refused("no-plot", ArgumentError, method="arrays") as raised:
         segbench.plot(segbench.evaluate({"a": (np.eye(4), np.eye(4))}), "reliability")
     assert raised.value.values["reason"].kind == "two-valued"
-    with refused("no-plot", ArgumentError, protocol="labels", plot="reliability, which is that of soft maps"):
+    with refused(
+        "no-plot",
+        ArgumentError,
+        protocol="labels",
+        plot="reliability, which is that of soft maps and of scored objects",
+    ):
         segbench.plot(segbench.evaluate({"a": (np.eye(4), np.eye(4))}, protocol="labels"), "reliability")
 
 

@@ -682,7 +682,7 @@ class TestSecurity:
         assert HOSTILE not in page
         assert html.unescape(page).count(HOSTILE) > 8
         assert HOSTILE in [panel["name"] for panel in embedded(page, "panel-")]
-        assert len(scripts_of(page)) == 6
+        assert len(scripts_of(page)) == 7
 
     def test_the_policy_names_every_script_and_nothing_else(self, paper_results, tmp_path):
         page = write_page(tmp_path, paper_results).read_text()
