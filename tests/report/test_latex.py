@@ -94,7 +94,7 @@ def test_widths_are_those_of_computer_modern():
 def test_long_names_are_broken_and_a_comment_says_so():
     text = document([replace(pixel_results(1)[0], method="segment_anything_vit_huge_v2")], "latex")
     assert r"\shortstack[l]{segment\_anything\_\\vit\_huge\_v2}" in text
-    assert "% names of more than 20 letters are broken into two lines" in text
+    assert "% names of more than 20 letters are broken into two lines: segment_anything_vit_huge_v2\n" in text
 
 
 def test_what_is_not_told_apart_from_the_best_is_marked_and_the_test_named():
