@@ -218,8 +218,8 @@ def latex_table(table: TextTable) -> str:
     # A note is a comment, for the caption is the author's.
     unknown = " ".join(unknown_to_pdflatex("".join(lines)))
     compiler = [f"needs LuaLaTeX or XeLaTeX, with a font that has {unknown}"] if unknown else []
-    broken = any(len(name) > LONGEST for row in table.rows for name in row[: table.names])
-    breaks = [f"names of more than {LONGEST} letters are broken into two lines"] if broken else []
+    long = dict.fromkeys(name for row in table.rows for name in row[: table.names] if len(name) > LONGEST)
+    breaks = [f"names of more than {LONGEST} letters are broken into two lines: {', '.join(long)}"] if long else []
     notes = (r"needs \usepackage{booktabs}", *compiler, *breaks, *table.notes)
     return "\n".join([*lines, *(f"% {one_line(as_note(note).written('options'))}" for note in notes)]) + "\n"
 

@@ -99,12 +99,14 @@ FIXES = {
     ),
     "one map": (
         (
-            "save the scores of each class, before argmax: a stack of all classes (NPY, NPZ), or one folder per "
-            "class, pred_pattern='class_#/*', or name one file per class in a column of the list"
+            "evaluate label maps with Labels(classes='0-2'); or save the scores of each class, before argmax: a stack "
+            "of all classes (NPY, NPZ), or one folder per class, pred_pattern='class_#/*', or name one file per class "
+            "in a column of the list"
         ),
         (
-            "save the scores of each class, before argmax: a stack of all classes (NPY, NPZ), or one folder per "
-            "class, --pred-pattern 'class_#/*', or name one file per class in a column of the list"
+            "evaluate label maps with segbench labels GT PRED --classes 0-2; or save the scores of each class, before "
+            "argmax: a stack of all classes (NPY, NPZ), or one folder per class, --pred-pattern 'class_#/*', or name "
+            "one file per class in a column of the list"
         ),
     ),
     "other labels": (

@@ -11,7 +11,7 @@ import pytest
 from fontTools.ttLib import TTFont
 from pictures import boundary_results, label_results, noisy_results, pixel_results, region_results
 
-from segbench import Contours, Saliency, evaluate
+from segbench import Contours, Labels, Saliency, evaluate
 from segbench.report.documents import document
 from segbench.report.latex import text_width
 from segbench.report.tables import TableSettings
@@ -94,7 +94,7 @@ def test_widths_are_those_of_computer_modern():
 def test_long_names_are_broken_and_a_comment_says_so():
     text = document([replace(pixel_results(1)[0], method="segment_anything_vit_huge_v2")], "latex")
     assert r"\shortstack[l]{segment\_anything\_\\vit\_huge\_v2}" in text
-    assert "% names of more than 20 letters are broken into two lines" in text
+    assert "% names of more than 20 letters are broken into two lines: segment_anything_vit_huge_v2\n" in text
 
 
 def test_what_is_not_told_apart_from_the_best_is_marked_and_the_test_named():
@@ -125,3 +125,21 @@ def test_classes_are_columns_with_their_mean():
         shown = [re.sub(r"[^\d.-]", "", cell) for cell in row[1:]]
         assert shown[:4] == [f"{100 * value:.1f}" for value in values[:4]]
         assert shown[5] == f"{100 * sum(values) / 5:.1f}"
+
+
+def test_classes_have_intervals_on_request():
+    results = label_results()
+    drawn = [result.intervals(replicates=10) for result in results]
+    text = document(results, "latex", TableSettings(rows="class", intervals=drawn))
+    for result in results:
+        road = result.parts("class")["road"]
+        low, high = road.intervals(replicates=10)["iou"]
+        assert f"{road.summary['iou']:.4f} [{low:.4f}, {high:.4f}]".replace("0.", ".") in text
+
+
+def test_a_comment_names_the_background_which_is_in_no_mean():
+    protocol = Labels(classes="ground=0,car=1,tree=2", background=0)
+    labels = np.arange(36).reshape(6, 6) % 3
+    result = evaluate([(labels, labels), (labels, labels[::-1])], protocol=protocol)
+    text = document([result], "latex", TableSettings(rows="class"))
+    assert "% left out of means over classes, background: ground\n" in text

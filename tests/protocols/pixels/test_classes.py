@@ -162,11 +162,14 @@ def test_what_cannot_be_counted_is_refused(truth, predictions, path, kind, value
 
 
 @pytest.mark.parametrize(
-    ("maps", "kind", "values"),
-    [((FIRST,), "one-map", {"expected": 3}), ((FIRST, SECOND), "other-number-of-maps", {"maps": 2, "expected": 3})],
+    ("maps", "kind", "advised", "values"),
+    [
+        ((FIRST,), "one-map", {"classes": "0-2"}, {"expected": 3}),
+        ((FIRST, SECOND), "other-number-of-maps", {}, {"maps": 2, "expected": 3}),
+    ],
 )
-def test_maps_that_are_not_one_per_class_are_refused(maps, kind, values):
-    with refused(kind, DataError, settings={"pred_pattern": "class_#/*"}, **values):
+def test_maps_that_are_not_one_per_class_are_refused(maps, kind, advised, values):
+    with refused(kind, DataError, settings={"pred_pattern": "class_#/*", **advised}, **values):
         counted(TRUTH, *maps)
 
 
