@@ -26,9 +26,8 @@ from typing import Any
 import numpy as np
 
 from segbench import Objects, evaluate
-from segbench.core.instances import Instances
-from segbench.imaging.run_lengths import Runs, runs_of_text
-from segbench.loaders.mask_codes import runs_of_polygons
+from segbench.core.instances import Instances, Runs
+from segbench.loaders.mask_codes import runs_of_polygons, runs_of_texts
 from segbench.protocols.objects.scored import ScoredObjects
 from segbench.protocols.objects.scored_counting import count_scored
 
@@ -118,7 +117,7 @@ def _instances(truth: Mapping[str, Any], results: list[dict[str, Any]]) -> list[
         runs = runs_of_polygons(np.array(polygon), ends, np.array([1]), *SIZE)[0]
         images[annotation["image_id"]][0].append((annotation, runs))
     for result in results:
-        images[result["image_id"]][1].append((result, runs_of_text(result["segmentation"]["counts"].encode())))
+        images[result["image_id"]][1].append((result, runs_of_texts([result["segmentation"]["counts"].encode()])[0]))
     return [(_side(true), _side(predicted)) for true, predicted in images.values()]
 
 

@@ -25,8 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench import ScoredObjectCounts
-from segbench.core.instances import Instances
-from segbench.imaging.run_lengths import encode_masks
+from segbench.core.instances import Instances, encode_masks
 from segbench.protocols.objects.scored import ScoredObjects
 from segbench.protocols.objects.scored_counting import count_scored
 

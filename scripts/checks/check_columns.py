@@ -15,6 +15,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 
@@ -35,12 +36,16 @@ Pair = tuple[float, float]
 """A metric as segbench has it, and as independent code."""
 
 
+def _pairs(tests: ModuleType, images: object) -> Iterator[Pair]:
+    """Compare the metrics of images with those of the independent code of a module of tests."""
+    summary = tests.summary(images)
+    for key, expected in tests.peer(images).items():
+        yield summary[key], expected
+
+
 def of_expressions(rng: np.random.Generator) -> Iterator[Pair]:
     """Compare the metrics of referring segmentation of a random set."""
-    samples = test_referring.drawn_samples(rng)
-    summary = test_referring.summary(samples)
-    for key, expected in test_referring.peer(samples).items():
-        yield summary[key], expected
+    return _pairs(test_referring, test_referring.drawn_samples(rng))
 
 
 def of_roads(rng: np.random.Generator) -> Iterator[Pair]:
@@ -59,18 +64,12 @@ def of_roads(rng: np.random.Generator) -> Iterator[Pair]:
 
 def of_polyps(rng: np.random.Generator) -> Iterator[Pair]:
     """Compare means and maxima over thresholds of a random set."""
-    images = test_polyps.drawn_images(rng)
-    summary = test_polyps.summary(images)
-    for key, expected in test_polyps.peer(images).items():
-        yield summary[key], expected
+    return _pairs(test_polyps, test_polyps.drawn_images(rng))
 
 
 def of_targets(rng: np.random.Generator) -> Iterator[Pair]:
     """Compare Pd and Fa of a random set."""
-    pairs = test_targets.drawn_pairs(rng)
-    summary = test_targets.summary(pairs)
-    for key, expected in test_targets.peer(pairs).items():
-        yield summary[key], expected
+    return _pairs(test_targets, test_targets.drawn_pairs(rng))
 
 
 def of_bands(rng: np.random.Generator) -> Iterator[Pair]:

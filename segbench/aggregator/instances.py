@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 from segbench.aggregator.batches import Batch, Called, Name, as_name, on_host
 from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.errors import ArgumentError
-from segbench.core.instances import Instances
+from segbench.core.instances import Instances, Runs, encode_masks
 from segbench.core.messages import Message
-from segbench.imaging.run_lengths import Runs, encode_masks, runs_of_text
+from segbench.loaders.mask_codes import runs_of_texts
 
 _CUT = 0.5
 _MASKS = ("masks", "pred_masks", "gt_masks", "segmentation")
@@ -269,7 +269,7 @@ def _runs(mask: Any, size: Size, name: str) -> IntArray:  # noqa: ANN401  as abo
     if isinstance(mask, Mapping):
         counts, shape = mask.get("counts"), tuple(mask.get("size", ()))
         text = counts.encode() if isinstance(counts, str) else counts
-        runs = runs_of_text(text) if isinstance(text, bytes) else _whole(text)
+        runs = runs_of_texts([text])[0] if isinstance(text, bytes) else _whole(text)
     elif isinstance(mask, list) and all(isinstance(length, int) for length in mask):
         runs, shape = _whole(mask), size
     elif isinstance(mask, (list, tuple)) or mask is None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, Self
 
 import numpy as np
 
-from segbench.core.arrays import BoolArray, FloatArray, IntArray
+from segbench.core.arrays import Array, BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -53,9 +54,45 @@ class Instances:
     def __len__(self) -> int:
         return len(self.ends)
 
+    def where(self, kept: BoolArray) -> Self:
+        """Return some of the instances."""
+        lengths = np.diff(self.ends, prepend=0)
+        return replace(
+            self,
+            runs=self.runs[np.repeat(kept, lengths)],
+            ends=np.cumsum(lengths[kept]),
+            classes=self.classes[kept],
+            scores=None if self.scores is None else self.scores[kept],
+            crowds=self.crowds[kept],
+            areas=self.areas[kept],
+            boxes=self.boxes[kept],
+        )
+
     @property
     def numbers(self) -> FloatArray:
         """All that is known of ground truth as numbers, for digests."""
         parts = (self.size, self.runs, self.ends, self.classes, self.crowds, self.areas, self.boxes)
         listed = [np.nan_to_num(np.asarray(part, np.float64).reshape(-1), nan=-1.0) for part in parts]
         return np.concatenate(listed)
+
+
+class Runs(NamedTuple):
+    """The lengths of the runs of several masks, and where those of each mask end."""
+
+    runs: IntArray
+    ends: IntArray
+
+
+def encode_masks(masks: Sequence[Array] | Array) -> Runs:
+    """Return the runs of masks, each of shape (H, W); whatever is not 0 belongs to the mask."""
+    lengths = [_runs_of(np.asarray(mask)) for mask in masks]
+    ends = np.cumsum([runs.size for runs in lengths], dtype=np.int64)
+    return Runs(np.concatenate([np.zeros(0, np.int64), *lengths]), ends)
+
+
+def _runs_of(mask: Array) -> IntArray:
+    """Return the runs of one mask."""
+    pixels = (mask != 0).ravel(order="F")
+    changes = np.flatnonzero(pixels[1:] != pixels[:-1]) + 1
+    starts_inside = [0] if pixels.size and pixels[0] else []
+    return np.diff(np.concatenate([[0], starts_inside, changes, [pixels.size]])).astype(np.int64, copy=False)

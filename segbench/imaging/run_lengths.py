@@ -21,23 +21,14 @@ Cheng et al.: Boundary IoU: Improving object-centric image segmentation evaluati
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arrays import Array, BoolArray, FloatArray, IntArray
+from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.compiling import kernel
-
-_MOST_BITS = 60
-
-
-class Runs(NamedTuple):
-    """The lengths of the runs of several masks, and where those of each mask end."""
-
-    runs: IntArray
-    ends: IntArray
+from segbench.core.instances import Runs, encode_masks
 
 
 class MeasuredMasks(NamedTuple):
@@ -47,42 +38,6 @@ class MeasuredMasks(NamedTuple):
     ends: IntArray
     areas: FloatArray
     boxes: FloatArray
-
-
-def encode_masks(masks: Sequence[Array] | Array) -> Runs:
-    """Return the runs of masks, each of shape (H, W); whatever is not 0 belongs to the mask."""
-    lengths = [_runs_of(np.asarray(mask)) for mask in masks]
-    ends = np.cumsum([runs.size for runs in lengths], dtype=np.int64)
-    return Runs(np.concatenate([np.zeros(0, np.int64), *lengths]), ends)
-
-
-def _runs_of(mask: Array) -> IntArray:
-    """Return the runs of one mask."""
-    pixels = (mask != 0).ravel(order="F")
-    changes = np.flatnonzero(pixels[1:] != pixels[:-1]) + 1
-    starts_inside = [0] if pixels.size and pixels[0] else []
-    return np.diff(np.concatenate([[0], starts_inside, changes, [pixels.size]])).astype(np.int64, copy=False)
-
-
-def runs_of_text(text: bytes) -> IntArray:
-    """Return the runs of COCO's compressed RLE; what it does not decode to is for the caller to refuse.
-
-    Each number has digits of five bits, the low ones first, of which the sixth bit says whether more follow; from the
-    fourth number on it is the difference to the last but one.
-    """
-    runs: list[int] = []
-    value = shift = 0
-    for character in text:
-        digit = character - 48
-        value |= (digit & 0x1F) << shift
-        shift += 5
-        if digit & 0x20 and shift < _MOST_BITS:
-            continue
-        if digit & 0x10:
-            value -= 1 << shift
-        runs.append(value + (runs[-2] if len(runs) > 2 else 0))
-        value = shift = 0
-    return np.array([min(max(length, -1), 2**62) for length in runs], np.int64)
 
 
 def decode_mask(runs: IntArray, size: tuple[int, int]) -> BoolArray:

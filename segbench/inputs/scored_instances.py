@@ -15,7 +15,6 @@ from segbench.inputs.class_names import classes_of, refuse_unfit
 from segbench.loaders.instance_files import INSTANCE_FILES
 
 if TYPE_CHECKING:
-    from segbench.core.arrays import BoolArray
     from segbench.core.instances import Instances
     from segbench.inputs.summaries import ImageSummary
     from segbench.loaders.listing import SampleFiles
@@ -110,7 +109,7 @@ class ScoredInstances(InputSettings):
 
         labels: Any = self.classes
         names: Any = self.names
-        chosen = selected(instances, np.isin(instances.classes, labels))
+        chosen = instances.where(np.isin(instances.classes, labels))
         return replace(chosen, names=dict(zip(labels, names, strict=True)))
 
 
@@ -121,20 +120,3 @@ def _classes(classes: Any) -> tuple[tuple[int, ...], tuple[str, ...]]:
         return tuple(map(int, labels)), names
     listed = tuple(range(classes)) if isinstance(classes, int) else tuple(int(label) for label in classes)
     return listed, tuple(map(str, listed))
-
-
-def selected(instances: Instances, chosen: BoolArray) -> Instances:
-    """Return some of the instances."""
-    import numpy as np
-
-    lengths = np.diff(instances.ends, prepend=0)
-    return replace(
-        instances,
-        runs=instances.runs[np.repeat(chosen, lengths)],
-        ends=np.cumsum(lengths[chosen]),
-        classes=instances.classes[chosen],
-        scores=None if instances.scores is None else instances.scores[chosen],
-        crowds=instances.crowds[chosen],
-        areas=instances.areas[chosen],
-        boxes=instances.boxes[chosen],
-    )

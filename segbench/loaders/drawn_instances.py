@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 from segbench.core.arrays import Array, FloatArray, IntArray
 from segbench.core.compiling import int64, kernel
 from segbench.core.errors import DataError
-from segbench.core.instances import Instances
+from segbench.core.instances import Instances, encode_masks
 from segbench.core.messages import Message, Note
 from segbench.core.sample import Maps, OnTop
+from segbench.loaders.mask_codes import covered_pixels
 from segbench.loaders.source import shown
 
 if TYPE_CHECKING:
@@ -38,11 +39,8 @@ def instances_of_masks(
     names: Mapping[int, str] = MappingProxyType({}),
 ) -> Maps:
     """Return masks of one size as instances; whatever is not 0 belongs to them."""
-    lengths = [_runs_of_mask(mask != 0) for mask in masks]
-    runs = np.concatenate([np.zeros(0, np.int64), *lengths])
-    ends = np.cumsum([mask.size for mask in lengths], dtype=np.int64)
     size = (masks[0].shape[0], masks[0].shape[1]) if len(masks) else (0, 0)
-    instances = _instances(size, (runs, ends), classes, scores)
+    instances = _instances(size, encode_masks(masks), classes, scores)
     return as_maps(replace(instances, names=names))
 
 
@@ -65,14 +63,6 @@ def _instances(size: Size, masks: tuple[IntArray, IntArray], classes: IntArray, 
         areas=np.full(ends.size, np.nan),
         boxes=np.full((ends.size, 4), np.nan),
     )
-
-
-def _runs_of_mask(mask: NDArray[np.bool_]) -> IntArray:
-    """Return the runs of a mask."""
-    pixels = mask.ravel(order="F")
-    changes = np.flatnonzero(pixels[1:] != pixels[:-1]) + 1
-    starts_inside = [0] if pixels.size and pixels[0] else []
-    return np.diff(np.concatenate([[0], starts_inside, changes, [pixels.size]])).astype(np.int64, copy=False)
 
 
 def instances_of_map(numbers: Array, divisor: int | None, path: object) -> Maps:
@@ -157,21 +147,6 @@ def together(parts: Sequence[Maps], path: object) -> Maps:
     return as_maps(replace(first, ends=ends, **whole), notes)
 
 
-def chosen(instances: Instances, kept: NDArray[np.bool_]) -> Instances:
-    """Return some of the instances."""
-    lengths = np.diff(instances.ends, prepend=0)
-    return replace(
-        instances,
-        runs=instances.runs[np.repeat(kept, lengths)],
-        ends=np.cumsum(lengths[kept]),
-        classes=instances.classes[kept],
-        scores=None if instances.scores is None else instances.scores[kept],
-        crowds=instances.crowds[kept],
-        areas=instances.areas[kept],
-        boxes=instances.boxes[kept],
-    )
-
-
 def drawn(instances: Instances, values: IntArray, on_top: OnTop | None) -> tuple[NDArray[np.int32], int]:
     """Return a map with the value of an instance in its pixels, 0 elsewhere, and how many have several instances.
 
@@ -180,7 +155,7 @@ def drawn(instances: Instances, values: IntArray, on_top: OnTop | None) -> tuple
     height, width = instances.size
     order = np.arange(len(instances))
     if on_top in ("largest", "smallest"):
-        covered = _areas(instances.runs, instances.ends)
+        covered = covered_pixels(instances.runs, instances.ends, height * width)
         order = np.argsort(covered if on_top == "largest" else -covered, kind="stable")
     elif on_top == "first":
         order = order[::-1].copy()
@@ -208,18 +183,6 @@ def _paint(
                     painted[pixel] = values[mask]
             position += runs[k]
     return overlapping
-
-
-@kernel
-def _areas(runs: IntArray, ends: IntArray) -> NDArray[np.int64]:
-    """Return how many pixels each mask covers."""
-    areas = np.zeros(ends.size, np.int64)
-    first = int64(0)
-    for mask in range(ends.size):
-        for k in range(first + 1, ends[mask], 2):
-            areas[mask] += runs[k]
-        first = ends[mask]
-    return areas
 
 
 def highest_scores(instances: Instances) -> FloatArray:

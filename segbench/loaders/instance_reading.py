@@ -10,7 +10,7 @@ from segbench.core.errors import DataError
 from segbench.core.instances import Instances
 from segbench.core.messages import Message, Note, Setting, protocol_with
 from segbench.core.sample import Maps, OnTop, Reading, Side
-from segbench.loaders.drawn_instances import chosen, drawn, highest_scores, instances_of_map, together
+from segbench.loaders.drawn_instances import drawn, highest_scores, instances_of_map, together
 from segbench.loaders.instance_sources import InstanceSource
 from segbench.loaders.instance_stacks import is_stack, stacked
 from segbench.loaders.source import Source, shown
@@ -61,7 +61,7 @@ def as_map(
     scored = side == "prediction" and instances.scores is not None and not np.isnan(instances.scores).any()
     if scored and instances.scores is not None and len(instances):
         if min_score is not None:
-            instances = chosen(instances, instances.scores >= min_score)
+            instances = instances.where(instances.scores >= min_score)
         elif not reads.soft:
             template = "all detections are drawn, whatever their score; {setting} leaves out others"
             setting = Setting("min_score", 0.5, of="Repairs")

@@ -12,10 +12,9 @@ import numpy as np
 
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.compiling import kernel
-from segbench.core.instances import Instances
+from segbench.core.instances import Instances, Runs
 from segbench.imaging.run_lengths import (
     MeasuredMasks,
-    Runs,
     boundaries_of,
     measured_masks,
     overlap_boxes,

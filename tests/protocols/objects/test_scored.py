@@ -13,7 +13,9 @@ import pytest
 import segbench as sb
 from segbench import Objects, ScoreCounts, ScoredObjectCounts, ScoredObjects, count
 from segbench.aggregator.codec import decode, encode
-from segbench.imaging.run_lengths import decode_mask, encode_masks, runs_of_text
+from segbench.core.instances import encode_masks
+from segbench.imaging.run_lengths import decode_mask
+from segbench.loaders.mask_codes import runs_of_texts
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[3] / "scripts/checks/check_coco.py"))
 SIZE = (40, 60)
@@ -285,4 +287,4 @@ def test_runs_of_masks():
     assert runs.runs[0] == 0
     np.testing.assert_array_equal(decode_mask(runs.runs, mask.shape), mask)
     assert encode_masks([np.zeros((2, 3))]).runs.tolist() == [6]
-    assert runs_of_text(b"06").tolist() == [0, 6]
+    assert runs_of_texts([b"06"])[0].tolist() == [0, 6]
