@@ -404,6 +404,8 @@ class Note:
     True
     >>> print(Note(Message("turned", "turned"), side="prediction", amount=7, images=2, total=3))
     prediction: turned: 7 (2 of 3 images)
+    >>> print(Note(Message("other-files", "{place}: 3 files left out", place="A")).said_of("A"))  # folder A, method A
+    A: 3 files left out
     """
 
     message: Message
@@ -457,7 +459,9 @@ class Note:
         return replace(self, message=self.message.extended("", **values))
 
     def said_of(self, subject: str) -> Note:
-        """Return the note with what it is about before it: methods, runs or classes."""
+        """Return the note with what it is about before it, such as methods, unless it names a folder called so."""
+        if self.message.values.get("place") == subject:
+            return self
         return replace(self, before=f"{subject}: {self.before}")
 
     @property
