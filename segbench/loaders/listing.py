@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from segbench.core.errors import DataError
 from segbench.core.messages import Message, Note, joined
+from segbench.core.numbers import many
 from segbench.loaders.archives import Archive, Member, members_of
 from segbench.loaders.images import EXTENSIONS
 from segbench.loaders.other_formats import ending_of, other_format
@@ -37,6 +38,7 @@ from segbench.loaders.source import (
     split_suffix,
 )
 
+_MOST_KINDS = 8  # of files that are no images, which are written one by one
 LARGEST_LIST = 2**28
 """Bytes of a file list, or of a list of names: enough for a million images."""
 
@@ -342,6 +344,14 @@ def listed_members(archive: Archive) -> Listing:
     return listing_of(archive.path, entries, others)
 
 
+def _kinds(others: Counter[str]) -> list[str]:
+    """Write the kinds of files with their numbers, the most frequent first; of many, the rarer ones together."""
+    ordered = sorted(others.items(), key=lambda kind: (-kind[1], kind[0]))
+    most, rarer = ordered[:_MOST_KINDS], Counter(dict(ordered[_MOST_KINDS:]))
+    listed = [f"{kind} ({count})" for kind, count in most]
+    return [*listed, f"{many(len(rarer), 'other kind')} ({rarer.total()})"] if rarer else listed
+
+
 def listing_of(folder: str, entries: Entries, others: Counter[str]) -> Listing:
     """Keep the files with a known extension, in order, and say what the others are."""
     counts = Counter(entries.suffixes)
@@ -352,7 +362,7 @@ def listing_of(folder: str, entries: Entries, others: Counter[str]) -> Listing:
         names = [f"{stem}{suffix}" for stem, suffix in files if suffix not in known]
     others.update(shown(ending_of(name)) or "no extension" for name in names)
     entries.keep(k for k, suffix in enumerate(entries.suffixes) if suffix in known)
-    left_out = [f"{kind} ({count})" for kind, count in sorted(others.items())]
+    left_out = _kinds(others)
     if not entries:
         problem = Message("no-images", "is an empty folder")
         if others:

@@ -126,6 +126,13 @@ def test_clutter_is_passed_over_and_unknown_extensions_are_listed(tmp_path):
     assert noted(pairing.notes) == [("", "other-files", left_out)]
 
 
+def test_of_many_kinds_of_other_files_the_rare_ones_are_summed_up(tmp_path):
+    gt = make(tmp_path / "gt", "a.png", "a.log", "b.log", *(f"a.z{k}" for k in range(10)))
+    endings = (".log (2)", *(f".z{k} (1)" for k in range(7)), "3 other kinds (3)")
+    left_out = {"place": str(gt), "files": 12, "endings": endings}
+    assert noted(pair(gt, gt).notes)[0] == ("", "other-files", left_out)
+
+
 def test_two_files_of_one_name_are_refused_and_both_listed(tmp_path):
     gt = make(tmp_path / "gt", "a.png", "a.jpg", "b.png")
     with refused("repeated-names", DataError, count=2) as caught:
