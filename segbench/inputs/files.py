@@ -51,11 +51,17 @@ def for_instances(protocol: Protocol, pairings: Iterable[Pairing]) -> Protocol:
     predictions = [pairing.files for pairing in pairings if pairing.files]
     if not any(isinstance(files[0].prediction, InstanceSource) for files in predictions):
         return protocol
-    return protocol.for_instances(lambda: any(map(_have_scores, predictions)))
+    return protocol.for_instances(lambda: _are_scored(predictions))
 
 
-def _have_scores(images: Sequence[SampleFiles]) -> bool:
-    """Return whether predicted instances have scores, by the first image that has any."""
+def _are_scored(predictions: Iterable[Sequence[SampleFiles]]) -> bool:
+    """Return whether predicted instances have scores; methods that detect nothing fit those that have."""
+    known = {scored for scored in map(_have_scores, predictions) if scored is not None}
+    return True in known or not known
+
+
+def _have_scores(images: Sequence[SampleFiles]) -> bool | None:
+    """Return whether predicted instances have scores, by the first image that has any; None where none has."""
     for files in images[:_LOOKED_AT]:
         source = files.prediction
         try:
@@ -64,7 +70,7 @@ def _have_scores(images: Sequence[SampleFiles]) -> bool:
             continue
         if scored is not None:
             return scored
-    return True
+    return None
 
 
 def _refuse_joined_sequences(pairing: Pairing) -> None:

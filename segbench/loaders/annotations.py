@@ -30,18 +30,17 @@ from segbench.core.names import first_names
 from segbench.core.numbers import of_all
 from segbench.core.sample import Maps
 from segbench.loaders.decoded import MAX_PIXELS, Header
-from segbench.loaders.instance_sources import ImageSizes, InstanceFormat, InstanceSource, Size
+from segbench.loaders.instance_sources import ImageSizes, InstanceFormat, InstanceSource, Size, head_of
 from segbench.loaders.json_index import OTHER, WHOLE, JsonIndex, ListedObjects, index_json, parsed
 from segbench.loaders.listing import Entries, Listing, NamedFiles, once
 from segbench.loaders.mask_codes import LARGEST_COORDINATE, covered_pixels, runs_of_polygons, runs_of_texts
-from segbench.loaders.source import ANNOTATIONS, shown, split_suffix
+from segbench.loaders.source import ANNOTATIONS, Source, shown, split_suffix
 
 _NAMED = 5
 _LARGEST_CLASS = 2**31 - 1
 _LARGEST_NUMBER = sys.float_info.max
 _LISTED = 1000
 _NUMBERS = frozenset((int, float))
-_HEAD = 4096
 _MOST_BYTES = 2**28
 _SPARSE = 4
 """Annotations of an image are read in one piece unless that is so many times longer than they are."""
@@ -55,18 +54,14 @@ _EXPECTED = Message(
 )
 
 
-def _recognises(names: Sequence[str]) -> bool:
+def _recognises(files: Sequence[Source]) -> bool:
     """Return whether a file is a JSON of several images."""
-    return begins_as_json(names[0]) and "shapes" not in _index(names[0]).keys
+    return begins_as_json(files[0]) and "shapes" not in _index(str(files[0])).keys
 
 
-def begins_as_json(path: str) -> bool:
+def begins_as_json(file: Source) -> bool:
     """Return whether a file begins as a JSON."""
-    try:
-        with open(path, "rb") as file:  # noqa: PTH123  a str is enough
-            return file.read(_HEAD).removeprefix(BOM_UTF8).lstrip()[:1] in (b"[", b"{")
-    except OSError:  # which reading it says
-        return False
+    return head_of(file).removeprefix(BOM_UTF8).lstrip()[:1] in (b"[", b"{")
 
 
 def _index(path: str) -> JsonIndex:

@@ -14,30 +14,28 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from segbench.core.errors import DataError
 from segbench.core.messages import Message
 from segbench.core.sample import Maps
-from segbench.loaders.instance_sources import ImageSizes, InstanceFormat, InstanceSource
+from segbench.loaders.instance_sources import ImageSizes, InstanceFormat, InstanceSource, head_of
 from segbench.loaders.listing import Entries, Listing, NamedFiles
-from segbench.loaders.source import LocalFile, read_bytes, shown
+from segbench.loaders.source import LocalFile, Source, read_bytes, shown
 
 if TYPE_CHECKING:
     from segbench.loaders.decoded import Decoded
 
-_HEAD = 4096
 _MOST_OBJECTS = 10_000
 _LARGEST_CLASS = 2**31 - 1
 _EXPECTED = "expected 'mask.png class score' in each line"
 
 
-def _recognises(names: Sequence[str]) -> bool:
-    """Return whether a file names masks; those of images without objects are empty."""
-    for name in names:
-        try:
-            with open(name, "rb") as file:  # noqa: PTH123  a str is enough
-                line = file.read(_HEAD).decode().lstrip().split("\n", 1)[0]
-            if line:
-                mask, *numbers = line.rsplit(maxsplit=2)
+def _recognises(files: Sequence[Source]) -> bool:
+    """Return whether a file names masks, beside it in a folder; those of images without objects may be blank."""
+    for file in files if isinstance(files[0], LocalFile) else ():
+        line = head_of(file).lstrip().split(b"\n", 1)[0]
+        if line:
+            try:
+                mask, *numbers = line.decode().rsplit(maxsplit=2)
                 return mask.lower().endswith(".png") and len([float(number) for number in numbers]) == 2
-        except (OSError, ValueError):
-            return False
+            except ValueError:
+                return False
     return False
 
 

@@ -9,20 +9,21 @@ from __future__ import annotations
 import os
 import re
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
+from itertools import islice
 from typing import ClassVar
 
 from segbench.core.errors import DataError
 from segbench.core.messages import Message, Setting
 from segbench.core.sample import Maps
+from segbench.loaders.archives import Member
 from segbench.loaders.decoded import Header
 from segbench.loaders.images import EXTENSIONS, read_header
-from segbench.loaders.listing import Entries, Listing, NamedFiles, files_below, list_place
-from segbench.loaders.source import LocalFile, Source, extension_of, shown
+from segbench.loaders.listing import Entries, Listing, NamedFiles, all_files, list_place
+from segbench.loaders.source import LocalFile, Source, extension_of, is_archive, shown
 
 FORMATS: Mapping[str, tuple[str, ...]] = {
     ".json": ("annotations", "labelme"),
@@ -31,7 +32,8 @@ FORMATS: Mapping[str, tuple[str, ...]] = {
 """The modules that read files of each extension."""
 
 _LOOKED_AT = 1000
-"""Files of a folder of which one has to show its format: others may be empty."""
+"""Files that are not empty, of which one has to show the format of a folder."""
+_HEAD = 4096
 _SIZE = re.compile(r"([1-9][0-9]{0,5})x([1-9][0-9]{0,5})")
 
 Size = tuple[int, int]
@@ -144,7 +146,7 @@ class InstanceFormat:
     """A format of files of instances."""
 
     title: str
-    recognises: Callable[[Sequence[str]], bool]
+    recognises: Callable[[Sequence[Source]], bool]
     """Whether these files of a folder, or this single file, are of the format."""
     list_images: Callable[[str, Entries, NamedFiles | None, ImageSizes], Listing]
     """List the images at a place by its files, of predictions beside the ground truth's, by sizes they may not tell."""
@@ -154,32 +156,74 @@ class InstanceFormat:
     """Whether images beside the files are masks that these name, and not photographs that are called as they are."""
 
 
-def format_of(names: Sequence[str], *, whole_set: bool) -> InstanceFormat | None:
-    """Return the format of files by the paths of some, a single one if of a whole set; None of other files."""
+def _load(module: str) -> InstanceFormat:
+    known: InstanceFormat = import_module(f"segbench.loaders.{module}").FORMAT
+    return known
+
+
+def format_of(files: Sequence[Source], *, whole_set: bool) -> InstanceFormat | None:
+    """Return the format of files by some of them, a single one if of a whole set; None of other files."""
     for extension, modules in FORMATS.items():
-        of_extension = [name for name in names if extension_of(name) == extension][:_LOOKED_AT]
-        for module in modules if of_extension else ():
-            known: InstanceFormat = import_module(f"segbench.loaders.{module}").FORMAT
-            if known.whole_set <= whole_set and known.recognises(of_extension):
+        of_extension = (file for file in files if extension_of(str(file)) == extension)
+        written = list(islice((file for file in of_extension if bytes_of(file)), _LOOKED_AT))
+        for known in map(_load, modules if written else ()):
+            if known.whole_set <= whole_set and known.recognises(written):
                 return known
     return None
+
+
+def bytes_of(file: Source) -> int:
+    """Return the size of a file; 1 of one that cannot be read, which reading it says."""
+    if isinstance(file, Member):
+        return file.size
+    try:
+        return os.path.getsize(str(file))  # noqa: PTH202  a str is enough
+    except OSError:
+        return 1
+
+
+def head_of(file: Source) -> bytes:
+    """Read what a file begins with; nothing of one that cannot be read, which reading it says."""
+    try:
+        if isinstance(file, Member):
+            return file.read_bytes()[:_HEAD]
+        with open(str(file), "rb") as opened:  # noqa: PTH123  a str is enough
+            return opened.read(_HEAD)
+    except (OSError, DataError):
+        return b""
+
+
+def read_at_most(file: Source, most: int, fix: str) -> bytes:
+    """Read a file of one image unless it is too large."""
+    if bytes_of(file) > most:
+        raise DataError(shown(file), Message("too-large", "has more than {most} bytes", most=most), fix)
+    return file.read_bytes()
 
 
 def holds_whole_set(path: str) -> bool:
     """Return whether a file lists the instances of all images, so that it is read as a folder is."""
     if extension_of(path) not in FORMATS or not os.path.isfile(path):  # noqa: PTH113  a str, which may hold a null
         return False
-    known = format_of([path], whole_set=True)
+    known = format_of([LocalFile(path)], whole_set=True)
     return known is not None and known.whole_set
+
+
+def _format_of_nothing(files: Sequence[Source]) -> InstanceFormat | None:
+    """Return the format of predictions without any object, which are empty text files."""
+    text = ".txt"
+    is_blank = all(extension_of(str(file)) == text and not head_of(file).strip() for file in files)
+    return _load(FORMATS[text][-1]) if is_blank else None
 
 
 def list_instances(path: str, truth: NamedFiles | None, sizes: ImageSizes) -> Listing | None:
     """List the images of a folder or a file of instances; None where it is none."""
-    if os.path.isdir(path):  # noqa: PTH112  as above
-        files = files_below(os.path.abspath(path), Counter())  # noqa: PTH100  as above; workers may be elsewhere
+    if os.path.isdir(path) or is_archive(path):  # noqa: PTH112  as above
+        files = all_files(path)
         listed = [file for file in files if file.extension in FORMATS]
-        known = format_of([str(file.source) for file in listed], whole_set=False)
+        known = format_of([file.source for file in listed], whole_set=False)
         images = {file.stem for file in files if file.extension in EXTENSIONS}
+        if known is None and truth is not None and listed and not images:
+            known = _format_of_nothing([file.source for file in listed])
         if known and images and not known.with_masks and images.isdisjoint(file.stem for file in listed):
             return None  # a list of numbers beside images is none of objects
     elif extension_of(path) in FORMATS and os.path.isfile(path):  # noqa: PTH113  as above

@@ -6,11 +6,12 @@ byte are kept and its ``image_id``, so that those of one image can be read alone
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,20 +62,25 @@ class JsonIndex:
     path: str
     lists: Mapping[str, ListedObjects]
     keys: frozenset[str]
+    content: bytes | None = None
+    """That of a member of an archive, which cannot be opened."""
 
     def objects(self, key: str) -> Iterator[dict[str, Any]]:
         """Parse the objects of a list, one after the other."""
         listed = self.lists[key]
-        with open(self.path, "rb") as file:  # noqa: PTH123  a str is enough
+        with self._open() as file:
             for start, end in zip(listed.starts.tolist(), listed.ends.tolist(), strict=True):
                 file.seek(start)
                 yield parsed(file.read(end - start), self.path)
 
     def text(self, start: int, length: int) -> bytes:
         """Read some bytes."""
-        with open(self.path, "rb") as file:  # noqa: PTH123  as above
+        with self._open() as file:
             file.seek(start)
             return file.read(length)
+
+    def _open(self) -> IO[bytes]:
+        return open(self.path, "rb") if self.content is None else io.BytesIO(self.content)  # noqa: PTH123  a str is enough
 
 
 def parsed(text: bytes, path: str) -> Any:  # noqa: ANN401  what JSON holds
@@ -103,16 +109,17 @@ def _refuse_constant(constant: str) -> None:
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse_constant)
 
 
-def index_json(path: str) -> JsonIndex:
-    """Find the objects of a JSON; a `DataError` says where its brackets do not fit."""
-    refuse_endless(path)
-    size = os.stat(path).st_size  # noqa: PTH116  as above
+def index_json(path: str, content: bytes | None = None) -> JsonIndex:
+    """Find the objects of a JSON, by its content if this is known; a `DataError` says where its brackets do not fit."""
+    if content is None:
+        refuse_endless(path)
+    size = os.stat(path).st_size if content is None else len(content)  # noqa: PTH116  as above
     if not size:
         raise empty(LocalFile(path))
     if size > _LARGEST_FILE:
         problem = Message("too-large", "has {bytes} bytes, expected at most {most}", bytes=size, most=_LARGEST_FILE)
         raise DataError(shown(path), problem, "split it by images")
-    data = np.memmap(path, np.uint8, "r")
+    data = np.memmap(path, np.uint8, "r") if content is None else np.frombuffer(content, np.uint8)
     refuse_pointer(data[:256].tobytes(), shown(path))
     objects = sum(int(np.count_nonzero(data[k : k + _PIECE] == ord("{"))) for k in range(0, size, _PIECE))
     rows, keys = np.empty((objects, 5), np.int64), np.zeros((_MOST_KEYS, 5), np.int64)
@@ -132,7 +139,7 @@ def index_json(path: str) -> JsonIndex:
             listed = ListedObjects(*rows[limits[section] : limits[section + 1], 1:].T)
             commas, strange = keys[section, 3:]
             lists[name] = replace(listed, whole=not strange and commas == max(len(listed) - 1, 0))
-    return JsonIndex(path, lists, frozenset(names))
+    return JsonIndex(path, lists, frozenset(names), content)
 
 
 def _key(text: bytes, path: str) -> str:

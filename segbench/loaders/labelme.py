@@ -20,7 +20,6 @@ import base64
 import binascii
 import json
 import math
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -33,8 +32,8 @@ from segbench.core.sample import Maps
 from segbench.loaders.annotations import begins_as_json
 from segbench.loaders.decoded import MAX_PIXELS
 from segbench.loaders.drawn_instances import as_maps, instances_of_masks
-from segbench.loaders.instance_sources import ImageSizes, InstanceFormat, InstanceSource, Size, size_of
-from segbench.loaders.json_index import index_json, parsed
+from segbench.loaders.instance_sources import ImageSizes, InstanceFormat, InstanceSource, Size, read_at_most, size_of
+from segbench.loaders.json_index import JsonIndex, index_json, parsed
 from segbench.loaders.listing import Entries, Listing, NamedFiles, once
 from segbench.loaders.mask_codes import LARGEST_COORDINATE
 from segbench.loaders.source import LocalFile, Source, shown
@@ -46,15 +45,20 @@ _MOST_SHAPES = 10_000
 _EXPECTED = "expected LabelMe's shapes: polygon, rectangle, circle or mask, each with a label and points"
 
 
-def _recognises(names: Sequence[str]) -> bool:
+def _recognises(files: Sequence[Source]) -> bool:
     """Return whether files are LabelMe's."""
-    return begins_as_json(names[0]) and "shapes" in index_json(names[0]).keys
+    return begins_as_json(files[0]) and "shapes" in _index(files[0]).keys
+
+
+def _index(file: Source) -> JsonIndex:
+    """Find the shapes in a file."""
+    return index_json(str(file), None if isinstance(file, LocalFile) else file.read_bytes())
 
 
 class LabelMeFile(InstanceSource):
     """The file of one image."""
 
-    def __init__(self, path: str, stem: str, file: LocalFile, sized_as: Size | Source | None, ids: Mapping[str, int]):
+    def __init__(self, path: str, stem: str, file: Source, sized_as: Size | Source | None, ids: Mapping[str, int]):
         super().__init__(path, stem)
         self._file, self._sized_as, self._ids = file, sized_as, ids
 
@@ -65,10 +69,7 @@ class LabelMeFile(InstanceSource):
 
     def read_bytes(self) -> bytes:
         """Return the file."""
-        if os.path.getsize(self._file) > _MOST_BYTES:  # noqa: PTH202  a str is enough
-            problem = Message("too-large", "has more than {most} bytes", most=_MOST_BYTES)
-            raise DataError(shown(self), problem, "leave imageData out of it")
-        return self._file.read_bytes()
+        return read_at_most(self._file, _MOST_BYTES, "leave imageData out of it")
 
     def size(self) -> Size | None:
         """Return the size that the file states, or another one."""
@@ -205,11 +206,15 @@ def _placed(code: object, corners: Sequence[tuple[float, float]], size: Size, wh
     return mask
 
 
-def _labels_in(path: str) -> set[str]:
-    """Return the labels of shapes in a file; what is wrong with it is said when it is read."""
-    index = index_json(path)
-    labels = (shape.get("label") for shape in index.objects("shapes")) if "shapes" in index.lists else ()
-    return {label for label in labels if isinstance(label, str)}
+def _labels_in(file: Source) -> set[str]:
+    """Return the labels of shapes in a file, which is read for them a single time."""
+
+    def read(_: str) -> set[str]:
+        index = _index(file)
+        labels = (shape.get("label") for shape in index.objects("shapes")) if "shapes" in index.lists else ()
+        return {label for label in labels if isinstance(label, str)}
+
+    return once("labels", str(file), read)
 
 
 def _list_images(path: str, files: Entries, truth: NamedFiles | None, sizes: ImageSizes) -> Listing:
@@ -218,7 +223,7 @@ def _list_images(path: str, files: Entries, truth: NamedFiles | None, sizes: Ima
     labels: set[str] = set()
     for k in numbers:
         try:
-            labels |= once("labels", str(files.source(k)), _labels_in)
+            labels |= _labels_in(files.source(k))
         except DataError:  # which reading it says
             continue
     known = truth.entries.source(0) if truth is not None and len(truth.entries) else None
@@ -226,11 +231,11 @@ def _list_images(path: str, files: Entries, truth: NamedFiles | None, sizes: Ima
     for label in sorted(labels - ids.keys()):
         ids[label] = max(ids.values(), default=0) + 1
 
-    def source(inside: str, k: int) -> LabelMeFile:
+    def source_at(inside: str, k: int) -> LabelMeFile:
         stem = inside.removesuffix(LabelMeFile.suffix)
-        return LabelMeFile(path, stem, files.source(k), sizes.of(stem, truth), ids)  # type: ignore[arg-type]  # a local file
+        return LabelMeFile(path, stem, files.source(k), sizes.of(stem, truth), ids)
 
-    entries = Entries(source, 1)
+    entries = Entries(source_at, 1)
     for k in numbers:
         entries.add(files.stems[k] + LabelMeFile.suffix, k)
     entries.keep(range(len(entries)))

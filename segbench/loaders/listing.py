@@ -239,6 +239,17 @@ def files_below(folder: str, others: Counter[str]) -> Entries:
     return entries
 
 
+def all_files(path: str) -> Entries:
+    """List the files of a folder or an archive whatever they are, by absolute paths: workers may be elsewhere."""
+    whole_path, others = os.path.abspath(path), Counter[str]()  # noqa: PTH100  a str is enough
+    if os.path.isdir(path):  # noqa: PTH112  as above
+        return files_below(whole_path, others)
+    try:
+        return _members(Archive.at(whole_path), others)
+    except (OSError, ValueError) as error:
+        raise not_readable(Path(path), error) from None
+
+
 def _walk(root: str, others: Counter[str]) -> Iterator[str]:
     """Yield every file's path in the folder; a list of folders, not recursion, so depth has no limit."""
     seen: set[tuple[int, int]] = set()
@@ -319,8 +330,13 @@ def list_shards(folder: str, paths: Sequence[str]) -> Listing:
 @lru_cache(maxsize=256)
 def listed_members(archive: Archive) -> Listing:
     """List an archive; kept, since each method of a run needs the ground truth again."""
-    archive = archive.unpacked_here()
     others: Counter[str] = Counter()
+    return listing_of(archive.path, _members(archive, others), others)
+
+
+def _members(archive: Archive, others: Counter[str]) -> Entries:
+    """List all files in an archive, and count what is neither."""
+    archive = archive.unpacked_here()
     faults: list[Message] = []
     top = f"{method_name(archive.path)}/"
     entries = Entries(lambda inside, *location: Member(archive, top + inside, *location), 5 if archive.is_zip else 2)
@@ -341,7 +357,7 @@ def listed_members(archive: Archive) -> Listing:
         entries.stems = [stem[len(top) :] for stem in entries.stems]
     else:
         top = ""
-    return listing_of(archive.path, entries, others)
+    return entries
 
 
 def _kinds(others: Counter[str]) -> list[str]:

@@ -26,9 +26,17 @@ from segbench.core.errors import DataError
 from segbench.core.messages import Message, Note
 from segbench.core.sample import Maps
 from segbench.loaders.images import EXTENSIONS
-from segbench.loaders.instance_sources import ImageSizes, InstanceFormat, InstanceSource, Size, size_of
+from segbench.loaders.instance_sources import (
+    ImageSizes,
+    InstanceFormat,
+    InstanceSource,
+    Size,
+    head_of,
+    read_at_most,
+    size_of,
+)
 from segbench.loaders.listing import Entries, Listing, NamedFiles, list_place
-from segbench.loaders.source import LocalFile, Source, read_bytes, shown
+from segbench.loaders.source import Source, read_bytes, shown, split_suffix
 
 _LABELS, _IMAGES = "labels", "images"
 _NAMES = frozenset(("classes", "obj"))
@@ -36,29 +44,27 @@ _NAMES = frozenset(("classes", "obj"))
 _FARTHEST = 2.0
 """Shares further out are no shares, but pixels: models predict a little outside of the image."""
 _MOST_BYTES = 2**26
-_HEAD = 4096
 _BOX = 4
 _EXPECTED = (
     "expected 'class x0 y0 x1 y1 .. [confidence]' or 'class x y width height [confidence]', in shares of the image"
 )
 
 
-def _recognises(names: Sequence[str]) -> bool:
-    """Return whether a file holds a line of objects; files of images without any are empty."""
-    for name in names:
-        try:
-            with open(name, "rb") as file:  # noqa: PTH123  a str is enough
-                line = file.read(_HEAD).lstrip().split(b"\n", 1)[0]
-            if line and not _is_of_names(name):
+def _recognises(files: Sequence[Source]) -> bool:
+    """Return whether a file holds a line of objects; those of images without any may be blank."""
+    for file in files:
+        line = head_of(file).lstrip().split(b"\n", 1)[0]
+        if line and not _is_of_names(file):
+            try:
                 return len([float(word) for word in line.split()]) > _BOX
-        except (OSError, ValueError):
-            return False
+            except ValueError:
+                return False
     return False
 
 
-def _is_of_names(name: str) -> bool:
+def _is_of_names(file: Source) -> bool:
     """Return whether a file lists names of classes."""
-    return os.path.splitext(os.path.basename(name))[0] in _NAMES  # noqa: PTH119, PTH122  a str is enough
+    return split_suffix(file.name)[0] in _NAMES
 
 
 class YoloFile(InstanceSource):
@@ -68,7 +74,7 @@ class YoloFile(InstanceSource):
     first_label: ClassVar[int] = 1
 
     def __init__(
-        self, path: str, stem: str, file: LocalFile | None, sized_as: Size | Source | None, names: Mapping[int, str]
+        self, path: str, stem: str, file: Source | None, sized_as: Size | Source | None, names: Mapping[int, str]
     ) -> None:
         super().__init__(path, stem)
         self._file, self._sized_as, self._names = file, sized_as, names
@@ -84,12 +90,7 @@ class YoloFile(InstanceSource):
 
     def read_bytes(self) -> bytes:
         """Return the size and the lines."""
-        lines = b""
-        if self._file is not None:
-            if os.path.getsize(self._file) > _MOST_BYTES:  # noqa: PTH202  a str is enough
-                problem = Message("too-large", "has more than {most} bytes", most=_MOST_BYTES)
-                raise DataError(shown(self), problem, _EXPECTED)
-            lines = self._file.read_bytes()
+        lines = b"" if self._file is None else read_at_most(self._file, _MOST_BYTES, _EXPECTED)
         return json.dumps(self.size()).encode() + b"\n" + lines
 
     def instances(self, data: bytes, *, predicted: bool, boxes_only: bool = False) -> Maps:
@@ -157,7 +158,7 @@ def _photographs(path: str, files: Entries, sizes: ImageSizes) -> Mapping[str, S
 def _class_names(files: Entries) -> dict[int, str]:
     """Read what a file beside those of images calls the classes."""
     for file in files:
-        if file.extension == ".txt" and _is_of_names(str(file.source)):
+        if file.extension == YoloFile.suffix and _is_of_names(file.source):
             return dict(enumerate(read_bytes(file.source).decode("utf-8", "replace").split("\n")))
     return {}
 
@@ -168,7 +169,7 @@ def _list_images(path: str, files: Entries, truth: NamedFiles | None, sizes: Ima
     numbers = {
         file.stem: k
         for k, file in enumerate(files)
-        if file.extension == YoloFile.suffix and not _is_of_names(str(file.source))
+        if file.extension == YoloFile.suffix and not _is_of_names(file.source)
     }
     listed = truth.numbers.keys() if truth is not None else photographs.keys()
     without = [stem for stem in listed if stem not in numbers]
@@ -183,7 +184,7 @@ def _list_images(path: str, files: Entries, truth: NamedFiles | None, sizes: Ima
     def source(inside: str, k: int) -> YoloFile:
         stem = inside.removesuffix(YoloFile.suffix)
         sized_as = sizes.of(stem, truth) or photographs.get(stem)
-        return YoloFile(path, stem, files.source(k) if k >= 0 else None, sized_as, names)  # type: ignore[arg-type]  # a local file
+        return YoloFile(path, stem, files.source(k) if k >= 0 else None, sized_as, names)
 
     entries = Entries(source, 1)
     for stem in (*numbers, *without):
