@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import click
 
-from segbench.core.errors import ArgumentError
+from segbench.cli.selection import LEVEL, competing, means_over_groups, named_as_in_tables
+from segbench.core.errors import ArgumentError, SegbenchError
 from segbench.core.messages import Message
 from segbench.core.numbers import DIGITS
 from segbench.core.settings import option
@@ -23,6 +24,7 @@ Form: TypeAlias = Literal["table", "json", "csv", "markdown", "latex"]
 ShownForm: TypeAlias = Literal["table", "json", "csv", "markdown", "latex", "nnunet"]
 
 _DIGITS_OF_PERCENT = 1
+_FEWEST_METHODS = 2  # that can be compared
 _FEW_CLASSES = 20  # rows of classes that a run prints without --per-class
 
 
@@ -104,7 +106,8 @@ def print_run(
 ) -> None:
     """Print what a run has just counted, some metrics `first`: groups, or methods and, below a table, their classes.
 
-    Classes are printed with --per-class, or where they are few. Other formats hold either methods or classes.
+    Classes are printed with --per-class, or where they are few. Other formats hold either methods or classes. Tables
+    of several methods end with the verdict.
     """
     from segbench.aggregator.result import parts_if_any
 
@@ -117,15 +120,39 @@ def print_run(
         rows = "method"
     print_results(results, form, rows=rows, intervals=intervals, first=first)
     classes = sum(len(parts_if_any(result, "class")) for result in results)
-    if by_group or form != "table":
+    if form != "table":
         return
-    if per_class or 0 < classes <= _FEW_CLASSES:
+    if not by_group and (per_class or 0 < classes <= _FEW_CLASSES):
+        click.echo()
         print_results(results, form, rows="class", intervals=intervals, first=first)
-    elif classes:
+    elif not by_group and classes:
         click.echo(
             f"{classes} results of single classes are not shown; to print them: segbench show RESULTS --per-class",
             err=True,
         )
+    _print_verdict(results, intervals)
+
+
+def _print_verdict(results: Sequence[Result], intervals: Sequence[Intervals]) -> None:
+    """Print how ``segbench compare`` answers, at the level of the intervals; nothing of a single method."""
+    from rich.console import Console
+
+    from segbench.aggregator.comparing import compare_results
+    from segbench.report.comparisons import show_verdict
+    from segbench.report.terminal import say_wrapped
+
+    methods = named_as_in_tables(competing(results))
+    if len(methods) < _FEWEST_METHODS or any(method.summary.empty for method in methods):
+        return
+    console = Console()
+    console.print()
+    level = intervals[0].level if intervals else LEVEL
+    try:
+        comparison = compare_results(means_over_groups(methods), level=level)
+    except SegbenchError as error:
+        say_wrapped(console, f"not compared: {error.written('options')}", "yellow")
+    else:
+        show_verdict(comparison, console, known=[note for of_method in intervals for note in of_method.notes])
 
 
 def print_reasons(results: Sequence[Result]) -> None:

@@ -20,6 +20,7 @@ from segbench.cli.progress import ProgressOption, progress_of
 from segbench.cli.selection import (
     EVERY_PART,
     KEYS,
+    LEVEL,
     ChosenParts,
     Leveled,
     OneFile,
@@ -394,7 +395,7 @@ class Compare(OneFile, ChosenParts, Leveled, Renaming, Rounded):
         whole = runs.results[0] if axis == "group" else means_over_groups(runs.results[:1])[0]
         settings: dict[str, Any] = {"replicates": self.replicates, "seed": self.seed, "test": self.test}
         part_comparisons = (
-            compare_results(results, level=self.level or 0.95, **settings) for results in by_part.values()
+            compare_results(results, level=self.level or LEVEL, **settings) for results in by_part.values()
         )
         comparisons = together([*part_comparisons], AXES[axis].plural if axis else "")
         by_name = dict(zip(by_part, comparisons, strict=True))
@@ -723,7 +724,7 @@ class ReportCommand(OneFile, ChosenParts, ProgressOption, Jobs, Leveled, Renamin
                 loaded,
                 self.output,
                 title=self.title,
-                intervals=None if self.no_intervals else self.level or 0.95,
+                intervals=None if self.no_intervals else self.level or LEVEL,
                 test=cast("Test", self.test),
                 images=self.images,
                 most_panels=self.panels,

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 EVERY_PART = "all"
 """The name that stands for each class, object or group where methods are compared."""
 
+LEVEL = 0.95
+"""The confidence level of comparisons for which no other is chosen."""
 _LISTED = 20
 
 
@@ -472,4 +474,9 @@ def comparable(results: Sequence[Result]) -> list[Result]:
     ):
         if left_out:
             click.echo(f"not compared ({reason}): {', '.join(left_out)}", err=True)
+    return competing(results)
+
+
+def competing(results: Sequence[Result]) -> list[Result]:
+    """Return the results that can be compared image by image."""
     return [result for result in results if result.competes and not result.published]

@@ -10,7 +10,7 @@ import click
 
 from segbench.cli.counting import Jobs, Workers
 from segbench.cli.options import argument
-from segbench.cli.printing import print_results, print_saved
+from segbench.cli.printing import print_run, print_saved
 from segbench.cli.progress import ProgressOption, progress_of
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Message, Note, joined
@@ -157,7 +157,6 @@ class Demo:
     output: Path = option("Write to this folder.", Path("segbench-demo"), flag="-o --output", metavar="DIR")
 
     def __call__(self) -> None:
-        from segbench.aggregator.comparing import compare_results
         from segbench.aggregator.writing import refuse_foreign
         from segbench.cli.command import stopping
         from segbench.cli.counting import count_methods
@@ -183,10 +182,7 @@ class Demo:
             results = count_methods(pairings, Pixels(), output=kept)
         # Before the table: whoever reads it may have enough after a line, as head has.
         export_report(results, page, images=data.parent / "images")
-        for sentence in compare_results(results).answer().sentences():
-            click.echo(sentence)
-        click.echo()
-        print_results(results, "table")
+        print_run(results, "table", per_class=False, intervals=())
         print_saved(kept)
         click.echo(f"Report: {page}")
         click.echo("Your own images: segbench pixels GT PRED -o results.segbench")

@@ -23,7 +23,8 @@ Spread = Literal["smooth", "biased", "jumps", "erratic"]
 PIXELS, VOXELS = "px", "voxels"
 OPTIMISTIC = "optimistic"
 """The kind of notes on metrics that were tuned on the images they describe."""
-_LINE = 120
+LINE = 120
+"""Columns of a line of footnotes."""
 _ROUNDING = 1e-9
 
 
@@ -73,7 +74,8 @@ class Metric:
     optimistic : bool
         Whether its thresholds were chosen on the images that it describes.
     priority : int
-        A terminal that is too narrow drops columns of priority 1 first, then 2, and so on; 0 always stays.
+        In a terminal that is too narrow columns of priority 1 go to a second block first, then those of 2, and so on;
+        0 stays.
     note : str
         What the footnote below a table says about it.
 
@@ -311,8 +313,8 @@ def held_note(metric: Metric, images_of_class: Mapping[str, int], images: int) -
     return (Note(message, metrics=keys_and_names([metric])),)
 
 
-def footnotes(metrics: Sequence[Metric]) -> tuple[str, ...]:
-    """Explain the columns of a table of these metrics."""
+def footnotes(metrics: Sequence[Metric], width: int = LINE) -> tuple[str, ...]:
+    """Explain the columns of a table of these metrics, in lines of this width where single explanations fit."""
     shown = columns(metrics)
     notes = [(metric.note, metric) for metric in shown if metric.note]
     notes += [("lower is better", metric) for metric in shown if metric.better == "lower"]
@@ -321,7 +323,7 @@ def footnotes(metrics: Sequence[Metric]) -> tuple[str, ...]:
     for note, with_note in grouped(notes).items():
         footnote = f"{_named(with_note, shown)}: {note}"
         longer = f"{line}; {footnote}" if line else footnote
-        if line and len(longer) > _LINE:
+        if line and len(longer) > width:
             lines.append(line)
             longer = footnote
         line = longer

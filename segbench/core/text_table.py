@@ -40,7 +40,8 @@ class TextTable:
     names: int = 1  # how many leading columns hold names; the others hold metrics
     marks: Mapping[tuple[int, int], Mark] = field(default_factory=dict)  # by row and column, from 0
     notes: tuple[Note | str, ...] = ()  # what belongs below the table wherever it goes
-    spare: Mapping[str, Sequence[int]] = field(default_factory=dict)  # columns a narrow terminal lacks, in this order
+    spare: Mapping[str, Sequence[int]] = field(default_factory=dict)  # columns that go to a second block, in this order
+    blank: Sequence[int] = ()  # columns without any value beside others, which a narrow terminal lacks
     groups: Sequence[tuple[str, str]] = ()  # the title of each column's group, perhaps empty, and its own below
     latex: Sequence[Heading] = ()  # what LaTeX prints; made from `header` and `groups` if left out
     raised: Mapping[tuple[int, int], str] = field(default_factory=dict)  # superscripts in Markdown and LaTeX
@@ -116,6 +117,7 @@ def side_by_side(tables: Mapping[str, TextTable], blank: str) -> TextTable:
     rows = [[name] for name in names]
     marks: dict[tuple[int, int], Mark] = {}
     spare: list[tuple[int, str, int]] = []
+    blanks: list[int] = []
     for group, table in tables.items():
         shift = len(header) - 1
         row_of = {cells[0]: row_number for row_number, cells in enumerate(table.rows)}
@@ -125,12 +127,13 @@ def side_by_side(tables: Mapping[str, TextTable], blank: str) -> TextTable:
             marks |= {(row, column + shift): mark for (marked, column), mark in table.marks.items() if marked == own}
         for rank, (title, columns) in enumerate(table.spare.items()):
             spare += [(rank, title, column + shift) for column in columns]
+        blanks += [column + shift for column in table.blank]
         header += [f"{group} {title}" for title in table.header[1:]]
         groups += [(group, title) for title in table.header[1:]]
         name = latex_name(group)
         latex += [Heading(name, heading.alone, f"{name} {heading.alone}") for heading in table.headings(latex=True)[1:]]
     notes = dict.fromkeys(note for table in tables.values() for note in table.notes)
-    last_rank = {title: rank for rank, title, _ in sorted(spare)}  # a metric is left out of all tables or of none
+    last_rank = {title: rank for rank, title, _ in sorted(spare)}  # a metric is spared in all tables or in none
     groups_with_note = {note: [group for group, table in tables.items() if note in table.notes] for note in notes}
     return TextTable(
         header,
@@ -144,6 +147,7 @@ def side_by_side(tables: Mapping[str, TextTable], blank: str) -> TextTable:
             metric_title: [column for _, title, column in spare if title == metric_title]
             for metric_title in sorted(last_rank, key=last_rank.__getitem__)
         },
+        blank=blanks,
         groups=groups,
         latex=latex,
     )

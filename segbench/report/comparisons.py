@@ -21,7 +21,7 @@ from segbench.core.text_table import TextTable
 from segbench.report.metric_table import MetricTable, TableRow
 from segbench.report.remarks import remarks
 from segbench.report.tables import method_table
-from segbench.report.terminal import say, show_table
+from segbench.report.terminal import say, say_wrapped, show_table
 from segbench.statistics.answer import Answer, letters_text, p_number
 from segbench.statistics.comparison import Comparison, Difference, compared
 from segbench.statistics.pairs import Test
@@ -248,7 +248,7 @@ def show_comparison(report: ComparisonReport, console: Console, *, every: bool, 
             console.print()
         (first, *others), tables = _said(report.comparisons[name], key, report.against, digits)
         for sentence in (f"{_of_part(name)}{first}", *others):
-            _say_wrapped(console, sentence, "bold")
+            say_wrapped(console, sentence, "bold")
         for table in tables[:1] if name else tables:
             show(table)
     for name, comparison in report.comparisons.items() if every else ():
@@ -257,11 +257,21 @@ def show_comparison(report: ComparisonReport, console: Console, *, every: bool, 
         for table in _every_pair(comparison, listed, report.against, digits):
             show(table)
     for note in report.notes(listed):
-        _say_wrapped(console, note.written("options"), "yellow")
+        say_wrapped(console, note, "yellow")
     if not every:
         more = "--all for every pair and metric, --metrics KEYS for some"
-        _say_wrapped(console, f"{more}; --format csv and json hold everything", "dim")
+        say_wrapped(console, f"{more}; --format csv and json hold everything", "dim")
     say(console, report.signature, "dim")
+
+
+def show_verdict(comparison: Comparison, console: Console, known: Sequence[Note] = ()) -> None:
+    """Print the answer without its tables, and the notes on it that are not `known`."""
+    answer = comparison.answer()
+    for sentence in answer.sentences():
+        say_wrapped(console, sentence, "bold")
+    for note in comparison.notes_about([answer.metric.key]):
+        if note not in known:
+            say_wrapped(console, note, "yellow")
 
 
 def _every_pair(comparison: Comparison, keys: Sequence[str], against: str | None, digits: int) -> list[TextTable]:
@@ -270,12 +280,6 @@ def _every_pair(comparison: Comparison, keys: Sequence[str], against: str | None
     tests = sorted(get_args(Test), key=lambda test: test != comparison.test)
     tables = [*(_pairs_table(comparison, rows, test, digits) for test in tests), _rank_table(comparison, keys)]
     return [table for table in tables if table.rows]
-
-
-def _say_wrapped(console: Console, text: str, style: str) -> None:
-    """Print a sentence, in a terminal broken between words."""
-    whole = not console.is_terminal
-    console.print(text, style=style, highlight=False, markup=False, soft_wrap=whole)
 
 
 def _said(comparison: Comparison, key: str, against: str | None, digits: int) -> tuple[list[str], list[TextTable]]:

@@ -180,16 +180,15 @@ class MetricTable:
             if stacked and row.intervals:
                 name = BELOW.join([name, *(f"  {stacked} {end}" for end in ENDS)])
             rows.append([name, *others, *(cell(row, metric) for metric in self.columns), *row.texts])
-        has_value = [not all(math.isnan(self._value(row, metric)) for row in self.rows) for metric in self.columns]
         marks: dict[tuple[int, int], Mark] = {}
-        spare = []
+        spare, blank = [], []
         for column, metric in enumerate(self.columns, first):
             for row_number, mark in self.marks(metric.key, digits=digits).items():
                 marks[row_number, column] = mark
-            # Columns without any value are left out first, as those of areas where all predictions are two-valued.
-            valued = has_value[column - first]
-            if metric.priority or (any(has_value) and not valued):
-                spare.append((valued, metric.priority, column))
+            if metric.priority:
+                spare.append((metric.priority, column))
+            if all(math.isnan(self._value(row, metric)) for row in self.rows):  # areas, of two-valued predictions
+                blank.append(column)
         label_headings = [Heading("", "", latex_name(title)) for title in self.labels]
         text_headings = [Heading("", "", latex_name(title)) for title in self.texts]
         groups = [(metric.group if metric.title else "", metric.heading) for metric in self.columns]
@@ -199,7 +198,8 @@ class MetricTable:
             names=first,
             marks=marks,
             notes=(*self._notes_on_percent, *self._notes_on_spread, *self.notes),
-            spare=grouped((self.columns[column - first].name, column) for *_, column in sorted(spare)),
+            spare=grouped((self.columns[column - first].name, column) for _, column in sorted(spare)),
+            blank=blank if len(blank) < len(self.columns) else [],
             groups=[*[("", "")] * first, *groups, *[("", "")] * len(self.texts)],
             latex=[*label_headings, *map(_latex_heading, self.columns), *text_headings],
         )

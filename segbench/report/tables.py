@@ -271,7 +271,7 @@ def _method_columns(
 
 
 def _chosen(known: Mapping[str, Metric], keys: Sequence[str]) -> tuple[Metric, ...]:
-    """Return the metrics of some keys in their order, none of which a narrow terminal leaves out."""
+    """Return the metrics of some keys in their order, none of which goes to a second block first."""
     return tuple(replace(known[key], priority=0) for key in keys if key in known)
 
 
@@ -359,7 +359,7 @@ def worst_first(metric: Metric, values: FloatArray) -> NDArray[np.intp]:
 
 
 def image_metrics(results: Sequence[Result]) -> dict[str, Metric]:
-    """Return the metrics of single images by their keys there; a narrow terminal leaves out the last ones first."""
+    """Return the metrics of single images by their keys there; the last ones go to a second block first."""
     metrics: dict[str, Metric] = {}
     for metric in (metric for result in results for metric in image_columns(result.metrics)):
         metrics.setdefault(metric.image_key, metric)

@@ -1,4 +1,4 @@
-"""Tables in the terminal: columns aligned, no digit cut, as many columns as fit; and what belongs below them."""
+"""Tables in the terminal: columns aligned, no digit cut, in blocks that fit; and what belongs below them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
+from textwrap import fill
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -16,7 +17,7 @@ from rich.text import Text
 from segbench.aggregator.result import AXES, Result
 from segbench.core.grouping import grouped
 from segbench.core.messages import Note, as_note
-from segbench.core.metric import OPTIMISTIC, footnotes
+from segbench.core.metric import LINE, OPTIMISTIC, footnotes
 from segbench.core.names import one_line
 from segbench.core.text_table import TextTable, side_by_side
 from segbench.report.metric_table import BELOW, MetricTable
@@ -24,6 +25,8 @@ from segbench.report.remarks import Remark, remarks, run_notes
 from segbench.report.tables import PLAIN, ResultSet, TableSettings, listed
 
 _MARKS: Mapping[str, str] = {"best": "bold", "second": "underline", "": ""}
+_LONGEST = 100
+"""Rows of a table that may have a second block below it."""
 _STYLES: Mapping[str, str] = {"table": "dim", "run": "dim", "note": "dim", "undefined": "yellow", "failed": "red"}
 
 
@@ -83,7 +86,7 @@ def _show_remarks(remarks_of: Mapping[str, Sequence[Remark]], console: Console) 
         on = "" if len(names) == len(remarks_of) else f"{', '.join(names)}: "
         if remark.kind != "table":
             text = remark.note.written("options")
-            say(console, f"{on}{text}{':' if remark.details else ''}", _STYLES[remark.kind])
+            say_wrapped(console, f"{on}{text}{':' if remark.details else ''}", _STYLES[remark.kind])
         for line in remark.details:
             say(console, f"  {line.written('options')}", "red")
 
@@ -97,16 +100,17 @@ def _show_explained(of_sets: Mapping[str, MetricTable], text: TextTable, console
     seen = [columns[column - first] for column in kept if column >= first]
     shown = {metric.key: metric for metric in seen if metric is not None}
     notes = [note for note in text.notes if as_note(note).kind != OPTIMISTIC]
-    for note in (*footnotes(list(shown.values())), *notes):
-        say(console, note, "dim")
+    width = console.width if console.is_terminal else LINE
+    for note in (*footnotes(list(shown.values()), min(width, LINE)), *notes):
+        say_wrapped(console, note, "dim")
 
 
 def show_table(table: TextTable, console: Console) -> list[int]:
-    """Print a table with its notes, and return the columns that a narrow terminal shows."""
-    kept = _print_rows(table, console) if table.rows else list(range(len(table.header)))
+    """Print a table with its notes, and return the columns that it shows."""
+    shown = _print_rows(table, console) if table.rows else list(range(len(table.header)))
     for note in table.notes:
-        say(console, note, "dim")
-    return kept
+        say_wrapped(console, note, "dim")
+    return shown
 
 
 def say(console: Console, text: str | Text | Note, style: str) -> None:
@@ -115,34 +119,37 @@ def say(console: Console, text: str | Text | Note, style: str) -> None:
     console.print(written, style=style, highlight=False, markup=False, soft_wrap=True)
 
 
+def say_wrapped(console: Console, text: str | Note, style: str) -> None:
+    """Print sentences, in a terminal broken between words; paths and commands stay whole."""
+    written = text.written("options") if isinstance(text, Note) else text
+    if console.is_terminal:
+        written = fill(written, console.width, break_long_words=False, break_on_hyphens=False)
+    say(console, written, style)
+
+
 def _print_rows(table: TextTable, console: Console) -> list[int]:
-    """Print as many columns as fit, in one block or several; return those that are shown."""
-    columns, titles = list(range(len(table.header))), list(table.spare)
+    """Print the columns in one block or, in a narrow terminal, in several; return those that are shown."""
+    columns = list(range(len(table.header)))
     bare = [0] * len(columns)
     for cells in table.rows:
         for column, text in enumerate(cells):
             bare[column] = max(bare[column], *(cell_len(one_line(line)) for line in text.split(BELOW)))
-    room = console.width if console.is_terminal else sys.maxsize
-    choices = [_laid_out(table, bare, columns)]
-    # Columns that are left out may leave another alone in its group, so that it takes its whole title.
-    for title in titles:
-        columns = [column for column in columns if column not in table.spare[title]]
-        choices.append(_laid_out(table, bare, columns))
-    layout = next((choice for choice in choices if choice.total <= room), choices[-1])
-    blocks = [layout]
-    if layout.total > room:
-        blocks = _blocks(table, bare, layout.kept, room) or choices[:1]
+    whole, room = _laid_out(table, bare, columns), console.width if console.is_terminal else sys.maxsize
+    blocks = [whole] if whole.total <= room else _blocks(table, bare, room)
+    if not all(block.total <= room for block in blocks):  # the names alone take the whole width
+        blocks = [whole]
     for position, block in enumerate(blocks):
         if position:
             console.print()
         _print_block(table, block, console)
-    kept = sorted({column for block in blocks for column in block.kept})
-    if len(kept) < len(table.header):
-        spared = titles[: choices.index(layout)]
-        left_out = ", ".join(sorted(spared, key=lambda title: table.spare[title][0]))
-        hint = f"widen the terminal to {choices[0].total} columns, or add --format markdown"
-        say(console, f"left out: {left_out}; to see all, {hint}", "dim")
-    return kept
+    shown = sorted({column for block in blocks for column in block.kept})
+    left_out = ", ".join(name for column, name in enumerate(table.header) if column not in shown)
+    if left_out and len(table.rows) > _LONGEST:
+        hint = f"widen the terminal to {whole.total} columns, or add --format markdown"
+        say_wrapped(console, f"left out: {left_out}; to see all, {hint}", "dim")
+    elif left_out:
+        say_wrapped(console, f"left out, without any value: {left_out}", "dim")
+    return shown
 
 
 def _print_block(table: TextTable, layout: _Layout, console: Console) -> None:
@@ -188,12 +195,28 @@ class _Layout(NamedTuple):
         return sum(self.widths[column] + 1 for column in self.kept) - 1
 
 
-def _blocks(table: TextTable, bare: Sequence[int], kept: Sequence[int], room: int) -> list[_Layout]:
-    """Break columns into blocks that fit, each with the names, if possible between groups; nothing where none fit."""
-    names, headings = list(kept[: table.names]), table.headings()
+def _blocks(table: TextTable, bare: Sequence[int], room: int) -> list[_Layout]:
+    """Put what can be spared of a table that is too wide into further blocks, and leave out columns without a value.
+
+    Of a long table, whose second block would be out of sight, there is only the first.
+    """
+    names = [*range(table.names)]
+    metrics = [column for column in range(table.names, len(table.header)) if column not in table.blank]
+    first = metrics
+    for spare in table.spare.values():
+        if _laid_out(table, bare, [*names, *first]).total <= room:
+            break
+        first = [column for column in first if column not in spare]
+    second = [column for column in metrics if column not in first and len(table.rows) <= _LONGEST]
+    return [*_broken(table, bare, first, room), *_broken(table, bare, second, room)]
+
+
+def _broken(table: TextTable, bare: Sequence[int], columns: Sequence[int], room: int) -> list[_Layout]:
+    """Break columns into blocks that fit, each with the names, if possible between groups."""
+    names, headings = [*range(table.names)], table.headings()
     blocks: list[_Layout] = []
-    for group, columns in groupby(kept[table.names :], lambda column: headings[column].group):
-        of_group = list(columns)
+    for group, of_heading in groupby(columns, lambda column: headings[column].group):
+        of_group = list(of_heading)
         whole = bool(group) and _laid_out(table, bare, [*names, *of_group]).total <= room
         for together in [of_group] if whole else [[column] for column in of_group]:
             last = blocks[-1].kept if blocks else names
@@ -202,7 +225,7 @@ def _blocks(table: TextTable, bare: Sequence[int], kept: Sequence[int], room: in
                 blocks[-1] = longer
             else:
                 blocks.append(_laid_out(table, bare, [*names, *together]))
-    return blocks if all(block.total <= room for block in blocks) else []
+    return blocks
 
 
 def _laid_out(table: TextTable, bare: Sequence[int], kept: list[int]) -> _Layout:

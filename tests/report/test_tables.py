@@ -6,13 +6,13 @@ from dataclasses import replace
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from cases import FIRST_SCORES, FIRST_TRUTH, SECOND_SCORES, write_folder, write_papers
+from cases import FIRST_SCORES, SECOND_SCORES, write_folder, write_papers
 from hypothesis import given
 from pictures import boundary_results, pixel_results, region_results
 from rich.console import Console
 from unusual_protocols import Fixed
 
-from segbench import Boundaries, BoundaryCurve, Classes, Pixels, Result, ScoreCounts, evaluate
+from segbench import Anomalies, Boundaries, BoundaryCurve, Pixels, Result, ScoreCounts, evaluate
 from segbench.aggregator.result import names_of
 from segbench.core.errors import Failure
 from segbench.core.messages import as_message
@@ -44,6 +44,14 @@ def shown(results, width, **console):
 
 def in_a_terminal(results, width):
     return shown(results, width, force_terminal=True, color_system=None)
+
+
+def headings_of(text):
+    return [line.split() for line in text.splitlines() if line.startswith("method ") and "." not in line]
+
+
+def cells_of(lines):
+    return {cell for line in lines for cell in line.split()}
 
 
 @given(st.one_of(st.integers(0, 255).map(lambda k: k / 255), st.floats(-100, 100)))
@@ -92,61 +100,66 @@ class TestNarrowTerminals:
         signature = "protocol:fixed|data:0"
         return [replace(result, rules=Fixed(), signature=signature) for result in pixel_results(2)]
 
-    def test_leave_out_the_columns_that_can_be_spared_and_say_so(self, results):
+    def test_put_the_columns_that_can_be_spared_into_a_second_block(self, results):
         text = in_a_terminal(results, 90)
         wide = shown(results, 90).splitlines()
         assert text.splitlines()[:2] == wide[:2]
-        assert all(len(line) <= 90 for line in text.splitlines()[:4])
-        assert "left out" not in text
+        assert all(len(line) <= 90 for line in text.splitlines())
+        assert headings_of(text) == [wide[1].split()]
         named = [replace(result, method=f"{result.method} again") for result in results]
         lines = in_a_terminal(named, 82).splitlines()
-        assert "hull*" not in lines[1]
-        assert "IoU" not in lines[1]
+        assert all(len(line) <= 82 for line in lines[:-1])  # the last is the signature
         assert "FPR95" in lines[1]
-        assert all(len(line) <= 82 for line in lines[:4])
-        width = len(shown(named, 80).splitlines()[1])
-        hint = f"widen the terminal to {width} columns, or add --format markdown"
-        assert lines[4] == f"left out: ODS IoU, hull*; to see all, {hint}"
+        assert lines[4] == ""
+        assert lines[5].split() == ["method", "ODS", "IoU", "hull*"]
+        assert [line.split()[:2] for line in lines[6:8]] == [line.split()[:2] for line in lines[2:4]]
+        assert cells_of(lines[1:4]) | cells_of(lines[5:8]) == {"ODS", *cells_of(shown(named, 80).splitlines()[1:4])}
         lines = in_a_terminal(named, 75).splitlines()
-        assert lines[4].startswith("left out: ODS IoU, hull*, FPR95;")
-        assert "left out" not in in_a_terminal(named, width)
+        assert lines[5].split() == ["method", "ODS", "IoU", "hull*", "FPR95"]
 
-    def test_leave_out_their_footnotes(self, results):
-        results = [replace(result, method=f"{result.method} again") for result in results]
-        _, _, notes = in_a_terminal(results, 44).partition("left out: ")
-        left_out, _, notes = notes.partition(";")
-        assert left_out == "ODS P, ODS R, ODS IoU, mean F, hull*, AP, AUC-ROC, FPR95"
-        for title in left_out.split(", "):
-            assert not re.search(rf"^(.*[,;] )?{re.escape(title)}[:,]", notes, re.MULTILINE), title
-        assert "ODS: best F" in notes
-        assert "optimistic" in in_a_terminal(results, 200)
+    def test_put_what_fits_no_second_block_into_further_ones(self, results):
+        lines = in_a_terminal(results, 30).splitlines()
+        assert all(len(line) <= 30 for line in lines[:-1])
+        headings = headings_of("\n".join(lines))
+        assert len(headings) > 2
+        wide = shown(results, 200).splitlines()[1]
+        assert set().union(*headings) - {"ODS"} == set(wide.split())
 
-    def test_of_boundaries_leave_out_the_footnote_of_the_extended_area(self):
+    def test_of_long_tables_leave_columns_out_and_say_so(self, results):
+        many = [replace(results[0], method=f"m{k} again, and again") for k in range(101)]
+        text, width = in_a_terminal(many, 90), len(shown(many, 90).splitlines()[1])
+        assert len(headings_of(text)) == 1
+        hint = f"widen the terminal to {width} columns, or add --format markdown"
+        assert f"left out: ODS IoU, hull*; to see all, {hint}" in " ".join(text.split())
+        assert "optimistic" not in text
+        assert len(headings_of(in_a_terminal(many[:100], 90))) == 2
+
+    def test_leave_out_columns_without_a_value_where_not_all_fit(self, tmp_path):
+        result = evaluate(*write_papers(tmp_path), Anomalies(positive="255"), method="without normal images")
+        assert "left out" not in in_a_terminal([result], 200)
+        text = in_a_terminal([result], 80)
+        assert "left out, without any value: I-AUROC, I-AP, I-F1max, AUPIMO\n" in text
+        assert len(headings_of(text)) == 1
+
+    def test_break_notes_between_words(self, results):
+        lines = in_a_terminal(results, 44).splitlines()
+        assert all(len(line) <= 44 for line in lines[:-1])
+        sentence = "hull*: AUC-PR of the ROC convex hull; optimistic, because it is tuned on the test images"
+        assert sentence in " ".join(lines)
+
+    def test_of_boundaries_and_regions_explain_all_columns(self):
         detector, human = boundary_results()
-        results = [replace(detector, method="a detector"), human]
-        assert "of the curve extended" in in_a_terminal(results, 200)
-        assert "of the curve extended" not in in_a_terminal(results, 72)
-
-    def test_of_classes_leave_out_the_footnote_of_the_hull(self, tmp_path):
-        gt = write_folder(tmp_path / "gt", {"first.png": FIRST_TRUTH})
-        pred = write_folder(tmp_path / "pred", {"first.npy": np.stack([1 - FIRST_SCORES, FIRST_SCORES])})
-        result = evaluate(gt, pred, Classes(labels=range(2)))
-        for width, told in ((200, True), (60, False)):
-            console = Console(width=width, file=io.StringIO(), force_terminal=True)
-            show([result], console, tables.TableSettings(rows="class"))
-            assert ("optimistic" in console.file.getvalue()) is told
+        for width in (72, 200):
+            assert "of the curve extended" in in_a_terminal([replace(detector, method="a detector"), human], width)
+        lines = in_a_terminal([replace(detector, method="a detector"), human], 72).splitlines()
+        assert all(len(line) <= 72 for line in lines[:4])
+        assert lines[5].split() == ["method", "AP", "ext*"]
+        assert "VOI merge: " in in_a_terminal(region_results(), 72)
 
     def test_leave_out_nothing_where_that_would_not_help(self):
         text = in_a_terminal([replace(pixel_results(1)[0], method="m" * 90)], 80)
         assert "hull*" in text.splitlines()[1]
         assert "left out" not in text
-
-    def test_of_boundaries_and_regions(self):
-        detector, human = boundary_results()
-        lines = in_a_terminal([replace(detector, method="a detector"), human], 72).splitlines()
-        assert lines[4].startswith("left out: AP ext*;")
-        assert all(len(line) <= 72 for line in lines[:4])
-        assert "left out: VOI merge;" in in_a_terminal(region_results(), 72)
 
     def test_no_line_ends_in_blanks(self):
         results = pixel_results(3)
