@@ -5,12 +5,10 @@ Widths are those of Computer Modern at ``\footnotesize`` of a document of 10 poi
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-
-import numpy as np
+from itertools import chain
 
 from segbench.aggregator.comparing import compare_results
 from segbench.aggregator.result import Result
@@ -21,8 +19,6 @@ from segbench.core.metric import Metric, columns, headline
 from segbench.core.names import PART, latex_name
 from segbench.core.numbers import number
 from segbench.core.text_table import Heading, Mark, TextTable
-from segbench.inputs.class_names import in_no_mean
-from segbench.report.ranking import competing_sets, ranked
 from segbench.report.tables import PartRow, ResultSet, TableSettings, listed, part_rows, part_table, table_of_sets
 from segbench.statistics.comparison import Comparison
 
@@ -215,52 +211,40 @@ def _comparison_of(part: ResultSet) -> Comparison | None:
 
 def _tables_by_class(results: Sequence[Result], settings: TableSettings) -> list[TextTable]:
     """Return a table of methods by classes for each metric, by default the main one, with the mean over classes."""
-    parts = part_rows(results, "class", intervals=settings.intervals)
+    parts = part_rows(results, "class", intervals=settings.intervals, with_means=True)
     metrics = {metric.key: metric for part in parts for metric in part.result.metrics}
-    keys = settings.keys or [headline(parts[0].result.metrics).key]
+    shown = headline(parts[0].result.metrics).key
+    if settings.spread and not any(shown in part.result.spread for part in parts):
+        shown = next((key for part in parts for key in part.result.spread), shown)
+    keys = settings.keys or [shown]
     return [_table_of_classes(parts, metrics[key], results, settings) for key in keys if key in metrics]
 
 
 def _table_of_classes(
     parts: Sequence[PartRow], metric: Metric, results: Sequence[Result], settings: TableSettings
 ) -> TextTable:
-    """Return one row per method, a column per class with intervals, and the mean."""
-    rows_of = grouped((part.method, part) for part in parts)
-    methods, names = list(rows_of), list(dict.fromkeys(part.name for part in parts))
-    measured = [part for part in parts if any(own.key == metric.key for own in part.result.metrics)]
-    by_part = part_table(measured, results, "class", keys=[metric.key], every=False)
-    listed_parts = replace(by_part, percent=settings.percent).text(digits=settings.digits)
-    cells = [[method, *["-"] * (len(names) + 1)] for method in methods]
+    """Return one row per method, a column per class and one of their mean, with intervals or the spread of images."""
+    methods = list(dict.fromkeys(part.method for part in parts))
+    of_columns = grouped(((part.kind, part.name), part) for part in sorted(parts, key=lambda part: part.kind == "mean"))
+    columns = list(of_columns)
+    measured = [
+        part for part in chain(*of_columns.values()) if any(own.key == metric.key for own in part.result.metrics)
+    ]
+    by_part = part_table(measured, results, "class", keys=[metric.key], every=False, spread=settings.spread)
+    text = replace(by_part, percent=settings.percent).text(digits=settings.digits, zeros=settings.zeros)
+    cells = [[method, *["-"] * len(columns)] for method in methods]
     marks: dict[tuple[int, int], Mark] = {}
-    for number_of_part, (name, method, value, *_) in enumerate(listed_parts.rows):
-        row, column = methods.index(method), 1 + names.index(name)
-        cells[row][column] = value
-        marks[row, column] = listed_parts.marks.get((number_of_part, 2), "")
-    scale = 100.0 if settings.percent and metric.is_share else 1.0
-    digits = settings.digits + 2 if settings.percent and not metric.is_share else settings.digits  # as those of classes
-    means = [scale * _mean_over_classes(of_method, metric) for of_method in rows_of.values()]
-    for row, mean in enumerate(means):
-        cells[row][-1] = number(mean, digits=digits)
-    for members in competing_sets([results[of_method[0].run] for of_method in rows_of.values()]):
-        ranks = ranked([means[row] for row in members], metric.better, digits=digits)
-        marks |= {(row, len(names) + 1): mark for row, mark in zip(members, ranks, strict=True)}
-    titles = ["method", *names, "mean"]
-    turned = len(names) > _FLAT_HEADINGS
+    for row_of_part, (part, listed_cells) in enumerate(zip(measured, text.rows, strict=True)):
+        place = methods.index(part.method), 1 + columns.index((part.kind, part.name))
+        cells[place[0]][place[1]] = listed_cells[2]
+        marks[place] = text.marks.get((row_of_part, 2), "")
+    titles = ["method", *(name for _, name in columns)]
+    turned = len(columns) > _FLAT_HEADINGS + 1
     headings = [latex_name(title) for title in titles]
     headings[1:] = [rf"\rotatebox{{90}}{{{title}}}" for title in headings[1:]] if turned else headings[1:]
-    unit = ", in percent" if scale > 1 else ""
-    notes: list[Note | str] = [f"{metric.quantity} of each class{unit}"]
+    notes: list[Note | str] = [f"{metric.quantity} of each class"]
     notes += [r"needs \usepackage{graphicx}"] if turned else []
     notes += ["lower is better"] if metric.better == "lower" else []
-    notes += by_part.notes
-    table = TextTable(
-        titles, cells, marks=marks, notes=tuple(notes), latex=[Heading("", "", title) for title in headings]
-    )
-    return table.with_leading_zeros() if settings.zeros else table
-
-
-def _mean_over_classes(parts: Sequence[PartRow], metric: Metric) -> float:
-    """Return the mean of a metric over the classes of a method that are in means and have a value."""
-    values = [part.result.summary.get(metric.key, math.nan) for part in parts if not in_no_mean(part.result.settings)]
-    known = [value for value in values if not math.isnan(value)]
-    return float(np.mean(known)) if known else math.nan
+    notes += ["the mean is over classes, without a spread over images"] if settings.spread else []
+    latex = [Heading("", "", title) for title in headings]
+    return TextTable(titles, cells, marks=marks, notes=(*notes, *text.notes), latex=latex)

@@ -137,6 +137,28 @@ def test_classes_have_intervals_on_request():
         assert f"{road.summary['iou']:.4f} [{low:.4f}, {high:.4f}]".replace("0.", ".") in text
 
 
+def test_the_mean_over_classes_has_its_own_interval():
+    results = label_results()
+    drawn = [result.intervals(replicates=10) for result in results]
+    text = document(results, "latex", TableSettings(rows="class", intervals=drawn, zeros=True))
+    for result in results:
+        mean = result.parts("class").mean
+        low, high = mean.intervals(replicates=10)["iou"]
+        assert f"{mean.summary['iou']:.4f} [{low:.4f}, {high:.4f}]" in text
+
+
+@pytest.mark.parametrize("spread", ["sd", "quartiles"])
+def test_classes_have_the_spread_of_images_on_request(spread):
+    results = label_results()
+    text = document(results, "latex", TableSettings(rows="class", spread=spread, zeros=True))
+    for result in results:
+        road = result.parts("class")["road"].spread["iou_images"]
+        beside = rf"{road.mean:.4f} $\pm$ {road.sd:.4f}"
+        quartiles = f"{road.median:.4f} [{road.lower:.4f}, {road.upper:.4f}]"
+        assert (beside if spread == "sd" else quartiles) in text
+    assert "% the mean is over classes, without a spread over images\n" in text
+
+
 def test_a_comment_names_the_background_which_is_in_no_mean():
     protocol = Labels(classes="ground=0,car=1,tree=2", background=0)
     labels = np.arange(36).reshape(6, 6) % 3
