@@ -1,84 +1,139 @@
 r"""Tables in LaTeX: which columns fit a column of a paper, and what marks say.
 
-Widths are those of Computer Modern at ``\footnotesize`` of a document of 10 points, in which `ROOM` is 3.25 inches.
+A narrow column is `ROOM` wide, 3.25 inches; texts are measured at ``\footnotesize``, see `latex_width`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from segbench.aggregator.comparing import compare_results
 from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.messages import Message, Note, Setting
+from segbench.core.messages import Message, Note, Setting, as_note
 from segbench.core.metric import Metric, columns, headline
-from segbench.core.names import PART, latex_name
+from segbench.core.names import PART, latex_name, one_line, unknown_to_pdflatex
 from segbench.core.numbers import number
 from segbench.core.text_table import Heading, Mark, TextTable
+from segbench.report.latex_width import EM, latex_width
 from segbench.report.tables import PartRow, ResultSet, TableSettings, listed, part_rows, part_table, table_of_sets
 from segbench.statistics.comparison import Comparison
 
-ROOM = 3.25 * 72.27
-"""Width of a narrow column, in points of TeX."""
+ROOM = 3.25 * 72.27 - 1
+"""Width of a narrow column, in points of TeX, less one for rounding."""
 LONGEST = 20
-"""Longer names are broken into two lines."""
-TOLD_APART = "†"
+"""Longer names are broken into lines; in tables that are too wide already shorter ones."""
+_SHORTER = (16, 12, 9)
 _MOST, _FEWEST = 6, 4
-_EM = 8.5
-"""Size of the font: letters of 8 points are a little wider than those of 10, whose widths follow."""
-_BOLD = 1.15
-BETWEEN, OF_RAISED = 0.7, 0.35
+_BETWEEN, _OF_RAISED = 0.7, 0.35
 """Between columns, and of a letter of a superscript, which takes no width itself."""
+_AROUND_GROUP = 12
 _FLAT_HEADINGS = 6
-_WORD = re.compile(r"([^\s$\\]+?)(?: |(?<=-)(?=\w))(.+)")
-_ARROW_TEXT, _ARROW = r" $\uparrow$", 0.8 * _EM
-_OF_LETTERS: Mapping[int, str] = {
-    278: " !',.:;[]_`il|",
-    305: "fj",
-    333: "-",
-    361: "I",
-    390: "()tsr",
-    444: "cez",
-    500: "0123456789ago/*?{}~^$",
-    556: "kqvxySbdhnpuJ",
-    625: "LZ",
-    680: "FPE",
-    722: "CTwB",
-    750: "AHNUVXYDR",
-    780: "&+=@KOQG<>",
-    833: "%m#",
-    916: "M",
-    1028: "W",
-}
-_WIDTHS = {letter: width / 1000 for width, letters in _OF_LETTERS.items() for letter in letters}
+_NEW_LINE = r"\\"
+TOLD_APART = "†"
+_WORD = re.compile(r"((?:[^\s$\\]|\\[%&#_])+?)(?: |(?<=-)(?=\w))(.+)")
 
 
-def text_width(text: str) -> float:
-    """Return the width of a text in points; of letters that are not listed as if they were wide."""
-    return _EM * sum(_WIDTHS.get(letter, 0.78) for letter in text)
+@dataclass(frozen=True)
+class LatexTable:
+    """A table for LaTeX, with names broken into lines of so many letters."""
+
+    table: TextTable
+    line: int = LONGEST
+
+    @property
+    def width(self) -> float:
+        """The width that it takes, in points."""
+        groups, titles = self.table.heading(latex=True)
+        columns = zip(*([titles, *self._cells]), strict=True)
+        widths = [max(map(latex_width, column)) for column in columns]
+        first, wider = 0, 0.0
+        for group, of_group in groups:
+            own = latex_width(group) + _AROUND_GROUP if group else 0.0
+            wider += max(0.0, own - sum(widths[first : first + of_group]))
+            first += of_group
+        sides = map(float, re.findall(r"\{([\d.]+)em\}", "".join(self._sides)))
+        return sum(widths) + wider + EM * (sum(sides) + (0.0 if self.table.raised else _OF_RAISED))
+
+    @property
+    def _cells(self) -> list[list[str]]:
+        rows = enumerate(self.table.rows)
+        return [[self._cell(text, row, column) for column, text in enumerate(cells)] for row, cells in rows]
+
+    def written(self) -> str:
+        """Write it for booktabs; the best of a column is bold, the second best underlined. Notes are comments."""
+        table, rows = self.table, self._cells
+        groups, header = table.heading(latex=True)
+        widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+        first, *others = [
+            " & ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip() + r" \\"
+            for cells in [header, *rows]
+        ]
+        start = rf"\begin{{tabular}}{{@{{}}{''.join(self._sides)}@{{}}}}"
+        lines = [
+            start,
+            r"\toprule",
+            *_latex_groups(groups),
+            first,
+            r"\midrule",
+            *others,
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
+        # A note is a comment, for the caption is the author's.
+        unknown = " ".join(unknown_to_pdflatex("".join(lines)))
+        compiler = [f"needs LuaLaTeX or XeLaTeX, with a font that has {unknown}"] if unknown else []
+        long = dict.fromkeys(name for row in table.rows for name in row[: table.names] if len(name) > self.line)
+        breaks = [f"names of more than {self.line} letters are broken into lines: {', '.join(long)}"] if long else []
+        notes = (r"needs \usepackage{booktabs}", *compiler, *breaks, *table.notes)
+        return "\n".join([*lines, *(f"% {one_line(as_note(note).written('options'))}" for note in notes)]) + "\n"
+
+    def _cell(self, text: str, row: int, column: int) -> str:
+        if column < self.table.names:
+            lines = [latex_name(line) for line in _in_lines(text, self.line)]
+            return lines[0] if len(lines) == 1 else rf"\shortstack[l]{{{_NEW_LINE.join(lines)}}}"
+        value = "--" if text == "-" else latex_name(text).replace("-", "$-$")
+        mark = self.table.marks.get((row, column))
+        if mark:
+            value = rf"\{'textbf' if mark == 'best' else 'underline'}{{{value}}}"
+        raised = self.table.raised.get((row, column), "").replace("-", "--")
+        return rf"{value}\rlap{{\textsuperscript{{{raised}}}}}" if raised else value
+
+    @property
+    def _sides(self) -> list[str]:
+        """Align columns; superscripts take no width, so that digits align, and have room behind them."""
+        longest: dict[int, int] = {}
+        for (_, column), raised in self.table.raised.items():
+            longest[column] = max(len(raised), longest.get(column, 0))
+        sides = []
+        for column, side in enumerate(self.table.sides):
+            letters = longest.get(column, 0)
+            between = _BETWEEN if column < len(self.table.header) - 1 else 0.0
+            between += _OF_RAISED * max(0, letters - bool(between))  # a single one lies between the columns
+            apart = rf"@{{\hspace{{{between:.2f}em}}}}" if between else ""
+            sides.append(("l" if side == "<" else "r") + apart)
+        return sides
 
 
-def table_width(table: TextTable) -> float:
-    """Return the width that a table takes in points."""
-    _, titles = table.heading()
-    headings = table.headings(latex=True)
-    total = 0.0
-    for column, title in enumerate(titles):
-        cells = [row[column] for row in table.rows]
-        if column < table.names:
-            cells = [line for cell in cells for line in in_lines(cell)]
-        widest = max([text_width(cell) for cell in cells], default=0.0)
-        widest *= _BOLD if column >= table.names else 1.0
-        latex = headings[column].alone
-        whole = f"{title}{_ARROW_TEXT}" if "arrow" in latex else title
-        lines = _in_two(whole) if latex.startswith(r"\shortstack") else [whole]
-        shown = [text_width(line.replace(_ARROW_TEXT, "")) + _ARROW * line.count(_ARROW_TEXT) for line in lines]
-        total += max(widest, *shown)
-    return total + _EM * (BETWEEN * (len(titles) - 1) + OF_RAISED)
+def latex_table(table: TextTable) -> str:
+    """Write a table for booktabs, see `LatexTable.written`."""
+    return LatexTable(table).written()
+
+
+def _latex_groups(groups: Sequence[tuple[str, int]]) -> list[str]:
+    """Write the row of groups above the titles, with a rule below each; nothing where there are none."""
+    if not any(group for group, _ in groups):
+        return []
+    cells, rules, last = [], [], 0
+    for group, of_group in groups:
+        cells += [rf"\multicolumn{{{of_group}}}{{c}}{{{group}}}"] if group else [""] * of_group
+        rules += [rf"\cmidrule(lr){{{last + 1}-{last + of_group}}}"] if group else []
+        last += of_group
+    return [" & ".join(cells).rstrip() + r" \\", " ".join(rules)]
 
 
 def _in_two(heading: str) -> list[str]:
@@ -87,7 +142,7 @@ def _in_two(heading: str) -> list[str]:
     return [part for part in broken.groups() if part] if broken else [heading]
 
 
-def stacked(table: TextTable) -> TextTable:
+def _stacked(table: TextTable) -> TextTable:
     """Write the headings of columns in two lines, where they are wider than numbers."""
     headings = []
     for column, heading in enumerate(table.headings(latex=True)):
@@ -97,33 +152,43 @@ def stacked(table: TextTable) -> TextTable:
     return replace(table, latex=headings)
 
 
-def in_lines(name: str) -> list[str]:
-    """Break a long name into two lines, if possible behind a separator."""
-    if len(name) <= LONGEST:
-        return [name]
-    ends = [part.end() for part in PART.finditer(name)][:-1] or [len(name) // 2]
-    end = min(ends, key=lambda end: max(end, len(name) - end))
-    return [name[:end].strip(), name[end:].strip()]
+def _in_lines(name: str, longest: int) -> list[str]:
+    """Break a long name into lines of so many letters, if possible behind separators."""
+    lines = [""]
+    for part in PART.findall(name):
+        if len((lines[-1] + part).strip()) > longest:
+            lines.append("")
+        lines[-1] += part
+        while len(lines[-1].strip()) > longest:
+            lines[-1:] = lines[-1][:longest], lines[-1][longest:]
+    return [line.strip() for line in lines if line.strip()]
 
 
-def latex_tables(results: Sequence[Result], settings: TableSettings, *, marked: bool = True) -> list[TextTable]:
+def latex_tables(results: Sequence[Result], settings: TableSettings, *, marked: bool = True) -> list[LatexTable]:
     """Return the tables for a paper: the main metrics of methods, or methods by classes."""
     if settings.rows == "class":
-        return _tables_by_class(results, settings)
-    if settings.rows != "method" or settings.keys is not None:
-        tables = [table_of_sets(parts, settings) for parts in listed(results, settings)]
+        tables = [LatexTable(table) for table in _tables_by_class(results, settings)]
+    elif settings.rows != "method" or settings.keys is not None:
+        tables = [LatexTable(table_of_sets(parts, settings)) for parts in listed(results, settings)]
     else:
         tables = [_main_table(parts, results, settings) for parts in listed(results, settings)]
     if settings.rows == "method" and marked and not settings.sets:
         of_parts = zip(tables, listed(results, settings), strict=True)
-        tables = [_with_daggers(table, next(iter(parts.values())), settings) for table, parts in of_parts]
-    return [table if marked else replace(table, marks={}) for table in tables]
+        tables = [
+            replace(table, table=_with_daggers(table.table, next(iter(parts.values())), settings))
+            for table, parts in of_parts
+        ]
+    return [table if marked else replace(table, table=replace(table.table, marks={})) for table in tables]
 
 
-def _main_table(parts: Mapping[str, ResultSet], results: Sequence[Result], settings: TableSettings) -> TextTable:
-    """Return a table of four to six main metrics, as many as fit a narrow column; a note lists the others."""
+def _main_table(parts: Mapping[str, ResultSet], results: Sequence[Result], settings: TableSettings) -> LatexTable:
+    """Return a table of four to six main metrics, as many as fit a narrow column; a note lists the others.
+
+    Where four are too wide, names are broken into shorter lines, and where that is not enough there are fewer metrics;
+    not so with intervals or a spread, which only tables across the page have room for.
+    """
     shown = next(iter(parts.values())).table.columns
-    keys = _main_keys(shown, settings.first)
+    every = _main_keys(shown, settings.first)
     rows = {id(result) for part in parts.values() for result in part.results}
     members = [k for k, result in enumerate(results) if id(result) in rows]
     of_table = replace(
@@ -131,14 +196,20 @@ def _main_table(parts: Mapping[str, ResultSet], results: Sequence[Result], setti
         sets=[settings.sets[k] for k in members] if settings.sets else [],
         intervals=[settings.intervals[k] for k in members] if settings.intervals else [],
     )
-    fewest = 1 if len(parts) > 1 else _FEWEST
-    while True:
+    fewest = min(_FEWEST, len(every))
+    choices = [(number_of, LONGEST) for number_of in range(len(every), fewest, -1)]
+    if settings.intervals or settings.spread:
+        choices += [(fewest, LONGEST)]
+    else:
+        choices += [(fewest, line) for line in (LONGEST, *_SHORTER)]
+        choices += [(number_of, _SHORTER[-1]) for number_of in range(fewest - 1, 0, -1)]
+    for number_of, line in choices:
+        keys = every[:number_of]
         (chosen,) = listed([results[k] for k in members], replace(of_table, keys=keys))
-        table = table_of_sets(chosen, replace(of_table, keys=keys))
-        table = table if table_width(table) <= ROOM else stacked(table)
-        if len(keys) <= fewest or table_width(table) <= ROOM:
+        table = LatexTable(table_of_sets(chosen, replace(of_table, keys=keys)), line)
+        table = table if table.width <= ROOM else replace(table, table=_stacked(table.table))
+        if table.width <= ROOM:
             break
-        keys = keys[:-1]
     others = [metric.key for metric in shown if metric.key not in keys]
     if not others:
         return table
@@ -148,7 +219,7 @@ def _main_table(parts: Mapping[str, ResultSet], results: Sequence[Result], setti
         keys=others,
         option=Setting("metrics", ",".join([*keys, others[0]])),
     )
-    return replace(table, notes=(Note(message), *table.notes))
+    return replace(table, table=replace(table.table, notes=(Note(message), *table.table.notes)))
 
 
 def _main_keys(shown: Sequence[Metric], first: Sequence[str]) -> list[str]:
