@@ -299,7 +299,8 @@ class Compare(OneFile, ChosenParts, Leveled, Renaming, Rounded):
 
     def __call__(self) -> None:
         from segbench.report.comparisons import comparison_json, exact_comparison, paper_table, show_comparison
-        from segbench.report.documents import csv_table, latex_table, markdown_table
+        from segbench.report.documents import csv_table, markdown_table
+        from segbench.report.latex import latex_table
 
         rounding, form = self.rounding, self.form
         percent = rounding.pop("percent")

@@ -13,9 +13,9 @@ from segbench.aggregator.result import AXES, Result
 from segbench.aggregator.summaries import ImageSummaries, UnitSummaries
 from segbench.core.messages import Message, Note, as_note
 from segbench.core.metric import finite, finite_values
-from segbench.core.names import latex_name, markdown_name, one_line, unknown_to_pdflatex
+from segbench.core.names import markdown_name
 from segbench.core.text_table import TextTable, side_by_side
-from segbench.report.latex import BETWEEN, LONGEST, OF_RAISED, in_lines, latex_tables
+from segbench.report.latex import latex_tables
 from segbench.report.nnunet import nnunet_document
 from segbench.report.tables import (
     PLAIN,
@@ -40,7 +40,7 @@ def document(results: Sequence[Result], form: str, settings: TableSettings = PLA
     if form == "nnunet":
         return nnunet_document(results)
     if form == "latex":
-        return "\n".join(map(latex_table, latex_tables(results, settings, marked=settings.marked)))
+        return "\n".join(table.written() for table in latex_tables(results, settings, marked=settings.marked))
     every = form == "csv"
     tables = []
     for parts in listed(results, settings, every=every):
@@ -199,65 +199,3 @@ def markdown_table(table: TextTable) -> str:
     sides = ["left" if side == "<" else "right" for side in table.sides]
     text: str = tabulate(rows, header, tablefmt="pipe", disable_numparse=True, colalign=sides if rows else None)
     return text + "\n" + "".join(f"\n{markdown_name(as_note(note).written('options'))}\n" for note in table.notes)
-
-
-def latex_table(table: TextTable) -> str:
-    """Write a table for booktabs; the best of a column is bold, the second best underlined. Notes are comments."""
-    rows = [
-        [_latex_cell(table, text, row, column) for column, text in enumerate(cells)]
-        for row, cells in enumerate(table.rows)
-    ]
-    groups, header = table.heading(latex=True)
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    first, *others = [
-        " & ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip() + r" \\"
-        for cells in [header, *rows]
-    ]
-    start = rf"\begin{{tabular}}{{@{{}}{''.join(_latex_sides(table))}@{{}}}}"
-    lines = [start, r"\toprule", *_latex_groups(groups), first, r"\midrule", *others, r"\bottomrule", r"\end{tabular}"]
-    # A note is a comment, for the caption is the author's.
-    unknown = " ".join(unknown_to_pdflatex("".join(lines)))
-    compiler = [f"needs LuaLaTeX or XeLaTeX, with a font that has {unknown}"] if unknown else []
-    long = dict.fromkeys(name for row in table.rows for name in row[: table.names] if len(name) > LONGEST)
-    breaks = [f"names of more than {LONGEST} letters are broken into two lines: {', '.join(long)}"] if long else []
-    notes = (r"needs \usepackage{booktabs}", *compiler, *breaks, *table.notes)
-    return "\n".join([*lines, *(f"% {one_line(as_note(note).written('options'))}" for note in notes)]) + "\n"
-
-
-def _latex_groups(groups: Sequence[tuple[str, int]]) -> list[str]:
-    """Write the row of groups above the titles, with a rule below each; nothing where there are none."""
-    if not any(group for group, _ in groups):
-        return []
-    cells, rules, last = [], [], 0
-    for group, columns in groups:
-        cells += [rf"\multicolumn{{{columns}}}{{c}}{{{group}}}"] if group else [""] * columns
-        rules += [rf"\cmidrule(lr){{{last + 1}-{last + columns}}}"] if group else []
-        last += columns
-    return [" & ".join(cells).rstrip() + r" \\", " ".join(rules)]
-
-
-def _latex_cell(table: TextTable, text: str, row: int, column: int) -> str:
-    if column < table.names:
-        lines = [latex_name(line) for line in in_lines(text)]
-        return lines[0] if len(lines) == 1 else rf"\shortstack[l]{{{lines[0]}\\{lines[1]}}}"
-    value = "--" if text == "-" else latex_name(text).replace("-", "$-$")
-    mark = table.marks.get((row, column))
-    if mark:
-        value = rf"\{'textbf' if mark == 'best' else 'underline'}{{{value}}}"
-    raised = table.raised.get((row, column), "").replace("-", "--")
-    return rf"{value}\rlap{{\textsuperscript{{{raised}}}}}" if raised else value
-
-
-def _latex_sides(table: TextTable) -> list[str]:
-    """Align columns; superscripts take no width, so that digits align, and have room behind them."""
-    longest: dict[int, int] = {}
-    for (_, column), raised in table.raised.items():
-        longest[column] = max(len(raised), longest.get(column, 0))
-    sides = []
-    for column, side in enumerate(table.sides):
-        letters = longest.get(column, 0)
-        between = BETWEEN if column < len(table.header) - 1 else 0.0
-        between += OF_RAISED * max(0, letters - bool(between))  # a single one lies between the columns
-        apart = rf"@{{\hspace{{{between:.2f}em}}}}" if between else ""
-        sides.append(("l" if side == "<" else "r") + apart)
-    return sides

@@ -404,10 +404,13 @@ def how_to_divide(results: Sequence[Result], axis: str) -> Message:
     return again if able else Message("no-classes", "their protocol has none")
 
 
-def part_rows(results: Sequence[Result], axis: str, *, intervals: Sequence[Intervals] = ()) -> list[PartRow]:
+def part_rows(
+    results: Sequence[Result], axis: str, *, intervals: Sequence[Intervals] = (), with_means: bool = False
+) -> list[PartRow]:
     """Return the rows of each part of each method; intervals of them are drawn as those given of the whole were.
 
-    Of groups and objects their mean and all of them follow; methods without parts have a row of all alone.
+    Of groups and objects their mean and all of them follow; methods without parts have a row of all alone. Of other
+    parts the mean follows on request, by this name.
     """
     single_runs = axis == "run" and any(result.run for result in results)
     if axis != "group" and not single_runs and not any(axis in result.axes for result in results):
@@ -422,7 +425,10 @@ def part_rows(results: Sequence[Result], axis: str, *, intervals: Sequence[Inter
         )
     rows = []
     for run, (method, result) in enumerate(zip(names_of(results), results, strict=True)):
-        for row in _rows_of(PartRow(run, method, ALL_IMAGES, result, "all"), axis):
+        of_method = _rows_of(PartRow(run, method, ALL_IMAGES, result, "all"), axis)
+        mean = result.parts(axis).mean if with_means and axis in result.axes else None
+        of_method += [] if mean is None else [PartRow(run, method, "mean", mean, "mean")]
+        for row in of_method:
             drawn = None
             if intervals:
                 whole = intervals[run]
@@ -465,7 +471,11 @@ def part_table(
     Runs are below each other by method, and only their means compete. Of groups, objects and runs notes say what is
     wrong with them.
     """
-    blocks = [list(parts)] if every or axis == "run" else [*grouped((part.name, part) for part in parts).values()]
+    blocks = (
+        [list(parts)]
+        if every or axis == "run"
+        else [*grouped(((part.kind, part.name), part) for part in parts).values()]
+    )
     rows: list[TableRow] = []
     sets: list[list[int]] = []
     numbered = not every and any(_differ_in_images([part.result for part in block]) for block in blocks)

@@ -12,7 +12,8 @@ from refusing import refused, within
 
 from segbench import DataError, compare_results, evaluate, export_report, load_results
 from segbench.aggregator.store import ResultsFile
-from segbench.report.documents import document, json_document, latex_table, markdown_table
+from segbench.report.documents import document, json_document, markdown_table
+from segbench.report.latex import latex_table
 from segbench.report.tables import method_table
 
 MARK = "partial: 4 of 9 images"

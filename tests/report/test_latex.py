@@ -13,7 +13,8 @@ from pictures import boundary_results, label_results, noisy_results, pixel_resul
 
 from segbench import Contours, Labels, Saliency, evaluate
 from segbench.report.documents import document
-from segbench.report.latex import text_width
+from segbench.report.latex import latex_tables
+from segbench.report.latex_width import latex_width
 from segbench.report.tables import TableSettings
 
 FOOTNOTE = 8.5  # letters of 8 points, a little wider than those of 10 in proportion
@@ -84,17 +85,55 @@ def test_the_default_table_of_twelve_methods_fits_a_column_of_a_paper(protocol):
     assert "% further metrics: " in text
 
 
-def test_widths_are_those_of_computer_modern():
-    for text in ("mask2former/swin-large", "AUC-ROC", ".7971", "DeepLabV3+ (ours)", "WwMm"):
-        assert text_width(text) == pytest.approx(
-            FOOTNOTE * sum(font("cmr10.ttf").get(c, 0.278) for c in text), rel=0.03
-        )
+# Of pdfTeX, \footnotesize of article at 10 points, with Latin Modern in T1.
+MEASURED = {
+    r"a\ b": 11.81,
+    r"mask2former/swin-large": 89.37,
+    r"my\_net": 29.51,
+    r"\textbf{.7971}": 22.32,
+    r".1 $\pm$ .1": 25.50,
+    r"\textbf{.1 $\pm$ .1}": 28.39,
+    r"\underline{.7971}\rlap{\textsuperscript{†}}": 19.36,
+    r"\shortstack{ODS\\F $\uparrow$}": 17.82,
+    r"$S_\alpha\uparrow$": 17.11,
+    r"$E_\phi^{\max}\uparrow$": 27.32,
+    r"$E_\phi^{\mathrm{mean}}\uparrow$": 30.79,
+}
+
+
+@pytest.mark.parametrize("cell", MEASURED)
+def test_widths_are_those_that_tex_measures(cell):
+    assert latex_width(cell) == pytest.approx(MEASURED[cell], rel=0.05)
+
+
+@pytest.mark.parametrize("name", ["W" * 20, "a-b_" * 5, "mask2former_swin_lar"])
+@pytest.mark.parametrize("zeros", [False, True])
+def test_four_metrics_fit_beside_any_name_of_twenty_letters(name, zeros):
+    results = [replace(result, method=name[:18] + str(10 + k)) for k, result in enumerate(noisy_results(4))]
+    (table,) = latex_tables(results, TableSettings(zeros=zeros))
+    assert table.width <= 3.25 * 72.27
+    assert len(table.table.header) >= 5
+    broken = [result.method for result in results if len(result.method) > table.line]
+    assert not broken or "letters are broken into lines" in table.written()
+
+
+def test_intervals_take_no_metric_away():
+    results = noisy_results(3)
+    (table,) = latex_tables(results, TableSettings(intervals=[result.intervals(replicates=10) for result in results]))
+    assert len(table.table.header) == 5
 
 
 def test_long_names_are_broken_and_a_comment_says_so():
     text = document([replace(pixel_results(1)[0], method="segment_anything_vit_huge_v2")], "latex")
     assert r"\shortstack[l]{segment\_anything\_\\vit\_huge\_v2}" in text
-    assert "% names of more than 20 letters are broken into two lines: segment_anything_vit_huge_v2\n" in text
+    assert "% names of more than 20 letters are broken into lines: segment_anything_vit_huge_v2\n" in text
+
+
+def test_lines_of_long_names_have_twenty_letters_at_most():
+    text = document([replace(pixel_results(1)[0], method="x" * 45 + "-large_of_the_last_year")], "latex")
+    lines = re.search(r"\\shortstack\[l\]\{(.*?)\}", text)[1].replace(r"\_", "_").split(r"\\")
+    assert "".join(lines) == "x" * 45 + "-large_of_the_last_year"
+    assert max(map(len, lines)) == 20
 
 
 def test_what_is_not_told_apart_from_the_best_is_marked_and_the_test_named():
@@ -135,6 +174,28 @@ def test_classes_have_intervals_on_request():
         road = result.parts("class")["road"]
         low, high = road.intervals(replicates=10)["iou"]
         assert f"{road.summary['iou']:.4f} [{low:.4f}, {high:.4f}]".replace("0.", ".") in text
+
+
+def test_the_mean_over_classes_has_its_own_interval():
+    results = label_results()
+    drawn = [result.intervals(replicates=10) for result in results]
+    text = document(results, "latex", TableSettings(rows="class", intervals=drawn, zeros=True))
+    for result in results:
+        mean = result.parts("class").mean
+        low, high = mean.intervals(replicates=10)["iou"]
+        assert f"{mean.summary['iou']:.4f} [{low:.4f}, {high:.4f}]" in text
+
+
+@pytest.mark.parametrize("spread", ["sd", "quartiles"])
+def test_classes_have_the_spread_of_images_on_request(spread):
+    results = label_results()
+    text = document(results, "latex", TableSettings(rows="class", spread=spread, zeros=True))
+    for result in results:
+        road = result.parts("class")["road"].spread["iou_images"]
+        beside = rf"{road.mean:.4f} $\pm$ {road.sd:.4f}"
+        quartiles = f"{road.median:.4f} [{road.lower:.4f}, {road.upper:.4f}]"
+        assert (beside if spread == "sd" else quartiles) in text
+    assert "% the mean is over classes, without a spread over images\n" in text
 
 
 def test_a_comment_names_the_background_which_is_in_no_mean():

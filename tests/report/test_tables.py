@@ -19,7 +19,8 @@ from segbench.core.messages import as_message
 from segbench.core.numbers import number
 from segbench.protocols.boundaries.official import PublishedCurve
 from segbench.report import tables
-from segbench.report.documents import document, latex_table, markdown_table
+from segbench.report.documents import document, markdown_table
+from segbench.report.latex import latex_table
 from segbench.report.ranking import competing_sets, ranked
 from segbench.report.terminal import show
 
