@@ -9,6 +9,7 @@ Chromium, which must be installed.
 from __future__ import annotations
 
 import argparse
+import runpy
 import subprocess
 import tempfile
 import tomllib
@@ -87,6 +88,41 @@ def front_page() -> Figure:
     for index, (word, colour) in enumerate((("true", MATCHED), ("false", FALSE_POSITIVE), ("missed", MISS))):
         pictures[-1].text(0.2 + 0.3 * index, -0.03, word, color=colour, transform=pictures[-1].transAxes, **BELOW)
     segbench.plot_pr(results, ax=right)
+    return figure
+
+
+@cache
+def pages() -> tuple[list[Result], dict[str, NDArray[np.uint8]]]:
+    """Count four methods on pages of text, and return a photograph and the overlay of each method."""
+    example, name = ROOT / "scripts" / "examples" / "threshold_pages.py", "page07"
+    with tempfile.TemporaryDirectory() as folder:
+        target, overlays = Path(folder, "pages"), Path(folder, "overlays")
+        runpy.run_path(str(example))["write"](target)
+        methods = sorted((target / "predictions").iterdir())
+        results = [segbench.evaluate(target / "ground_truth", method, segbench.Labels()) for method in methods]
+        segbench.export_overlays(results, overlays, names=[name])
+        pictures = {method.name: iio.imread(overlays / method.name / f"{name}.png", mode="RGB") for method in methods}
+        return results, {"photograph": iio.imread(target / "images" / f"{name}.png"), **pictures}
+
+
+def verdict() -> Figure:
+    """Draw a comparison with a clear winner and a tie: what the methods predict, the answer, and all differences."""
+    results, pictures = pages()
+    comparison = segbench.compare_results(results)
+    tied = segbench.compare_results([result for result in results if result.method in ("niblack", "yen")])
+    figure = Figure(figsize=(12, 5), layout="constrained")
+    left, right = figure.subfigures(1, 2, width_ratios=(1.25, 1))
+    panels = left.subplots(2, 2)
+    for ax, name in zip(panels.flat, ("photograph", "sauvola", "niblack", "yen"), strict=True):
+        ax.imshow(pictures[name], cmap="gray", vmin=0, vmax=255)
+        ax.set_title(name, fontsize=10)
+        ax.axis("off")
+    for index, (word, colour) in enumerate((("true", MATCHED), ("false", FALSE_POSITIVE), ("missed", MISS))):
+        panels[1, 1].text(0.2 + 0.3 * index, -0.03, word, color=colour, transform=panels[1, 1].transAxes, **BELOW)
+    segbench.plot_comparison(comparison, ax=right.subplots())
+    figure.suptitle(
+        "\n".join(result.answer().verdict for result in (comparison, tied)), fontsize=12.5, fontweight="bold"
+    )
     return figure
 
 
@@ -536,6 +572,7 @@ def card_cluster() -> Figure:
 PICTURES: dict[str, Callable[[], Figure | Callable[[Path], None]]] = {
     "architecture": architecture,
     "front-page": front_page,
+    "verdict": verdict,
     "demo-pr": demo_pr,
     "roc-and-pr": roc_and_pr,
     "interpolation": interpolation,
