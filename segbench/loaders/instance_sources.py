@@ -18,7 +18,7 @@ from typing import ClassVar
 
 from segbench.core.errors import DataError
 from segbench.core.messages import Message, Note, Setting
-from segbench.core.sample import Maps
+from segbench.core.sample import Maps, Rasterise
 from segbench.loaders.archives import Member
 from segbench.loaders.decoded import Header
 from segbench.loaders.images import EXTENSIONS, read_header
@@ -75,8 +75,13 @@ class InstanceSource(ABC):
         """Return all that files say of the image, as `instances` takes it."""
 
     @abstractmethod
-    def instances(self, data: bytes, *, predicted: bool, boxes_only: bool = False) -> Maps:
-        """Decode the instances, which are `about` a blank map of the size of the image."""
+    def instances(
+        self, data: bytes, *, predicted: bool, boxes_only: bool = False, rasterise: Rasterise = "labelme"
+    ) -> Maps:
+        """Decode the instances, which are `about` a blank map of the size of the image.
+
+        Where boxes are compared, masks may be lacking. `rasterise` says how to draw shapes of LabelMe.
+        """
 
     def size(self) -> Size | None:
         """Return height and width of the image as far as they are known without decoding masks."""

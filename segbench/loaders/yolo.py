@@ -26,7 +26,7 @@ from typing import Any, ClassVar
 
 from segbench.core.errors import DataError
 from segbench.core.messages import Message, Note
-from segbench.core.sample import Maps
+from segbench.core.sample import Maps, Rasterise
 from segbench.loaders.images import EXTENSIONS
 from segbench.loaders.instance_sources import (
     ImageSizes,
@@ -103,8 +103,11 @@ class YoloFile(InstanceSource):
         lines = b"" if self._file is None else read_at_most(self._file, _MOST_BYTES, _EXPECTED)
         return json.dumps(self.size()).encode() + b"\n" + lines
 
-    def instances(self, data: bytes, *, predicted: bool, boxes_only: bool = False) -> Maps:
+    def instances(
+        self, data: bytes, *, predicted: bool, boxes_only: bool = False, rasterise: Rasterise = "labelme"
+    ) -> Maps:
         """Decode the lines."""
+        del rasterise
         from segbench.loaders.annotations import read_annotations
 
         head, _, lines = data.partition(b"\n")
