@@ -24,19 +24,25 @@ def other_classes(seen: Seen) -> list[Finding]:
     listed = {label for _, instances in judged for label in (*instances.names, *instances.truth)}
     predicted = {label for _, instances in judged for label in instances.predicted}
     unknown = predicted - listed
-    if not unknown or not listed:
+    with_objects = {label for _, instances in judged for label in instances.truth}
+    foreign = unknown or predicted - with_objects
+    if not foreign or not listed:
         return []
-    predictions = [Place(summary.inputs.files["prediction"]) for summary, seen in judged if seen.predicted & unknown]
+    predictions = [Place(summary.inputs.files["prediction"]) for summary, seen in judged if seen.predicted & foreign]
     for step, verb, towards in ((1, "add", "to"), (-1, "subtract", "from")):
-        if {label + step for label in predicted} <= listed:
+        shifted = {label + step for label in predicted}
+        if shifted <= listed if unknown else shifted == with_objects:
             message = Message(
                 "classes-shifted",
-                "categories {unknown} are not those of the ground truth, but all are if 1 is {verb}ed",
-                unknown=first_of(sorted(map(float, unknown))),
+                "categories {foreign} {are} the ground truth, but all are if 1 is {verb}ed",
+                foreign=first_of(sorted(map(float, foreign))),
+                are="are not those of" if unknown else "are not those of objects in",
                 verb=verb,
             )
             fix = Message("fix", "{verb} 1 {towards} each category_id", verb=verb, towards=towards)
             return finding(message, fix, predictions)
+    if not unknown:
+        return []
     message = Message(
         "classes-unknown",
         "categories {unknown} are not among those of the ground truth, {listed}, and count in no metric",

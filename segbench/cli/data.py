@@ -136,6 +136,12 @@ class Data(Belonging):
         shown="all",
         rare=True,
     )
+    rasterise: str = option(
+        "Draw shapes of LabelMe with their outline, as LabelMe does, or as pycocotools draws polygons.",
+        "labelme",
+        metavar="labelme|coco",
+        rare=True,
+    )
     sizes: str | None = option(
         "Take the sizes of images from the photographs in this folder, or one for all, where files of instances do not "
         "tell them: 640x480.",
@@ -362,6 +368,7 @@ class Data(Belonging):
             nodata=self.nodata,  # type: ignore[arg-type]
             on_top=self.on_top,  # type: ignore[arg-type]
             min_score=self.min_score,
+            rasterise=self.rasterise,  # type: ignore[arg-type]
             geometry=self.geometry,  # type: ignore[arg-type]
             volumes=self.volumes,
         )

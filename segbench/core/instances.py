@@ -96,3 +96,11 @@ def _runs_of(mask: Array) -> IntArray:
     changes = np.flatnonzero(pixels[1:] != pixels[:-1]) + 1
     starts_inside = [0] if pixels.size and pixels[0] else []
     return np.diff(np.concatenate([[0], starts_inside, changes, [pixels.size]])).astype(np.int64, copy=False)
+
+
+def decode_mask(runs: IntArray, size: tuple[int, int]) -> BoolArray:
+    """Return the mask of these runs as an array of shape (H, W)."""
+    height, width = size
+    inside = np.arange(runs.size) % 2 == 1
+    mask: BoolArray = np.repeat(inside, runs).reshape(width, height).T
+    return mask

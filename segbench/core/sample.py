@@ -25,6 +25,7 @@ size, maps with axes that only the protocol can tell; or ground truths of catego
 
 
 OnTop = Literal["first", "last", "largest", "smallest", "score"]
+Rasterise = Literal["labelme", "coco"]
 """Which of several instances a map shows where they overlap."""
 
 InstancesAs = Literal["", "kept", "classes", "numbers", "regions"]

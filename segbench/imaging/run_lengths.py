@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.compiling import kernel
-from segbench.core.instances import Runs, encode_masks
+from segbench.core.instances import Runs, decode_mask, encode_masks
 
 
 class MeasuredMasks(NamedTuple):
@@ -38,14 +38,6 @@ class MeasuredMasks(NamedTuple):
     ends: IntArray
     areas: FloatArray
     boxes: FloatArray
-
-
-def decode_mask(runs: IntArray, size: tuple[int, int]) -> BoolArray:
-    """Return the mask of these runs as an array of shape (H, W)."""
-    height, width = size
-    inside = np.arange(runs.size) % 2 == 1
-    mask: BoolArray = np.repeat(inside, runs).reshape(width, height).T
-    return mask
 
 
 def measured_masks(masks: Runs, height: int) -> MeasuredMasks:

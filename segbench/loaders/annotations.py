@@ -28,7 +28,7 @@ from segbench.core.instances import Instances
 from segbench.core.messages import Message, Note, Setting, joined
 from segbench.core.names import first_names
 from segbench.core.numbers import of_all
-from segbench.core.sample import Maps
+from segbench.core.sample import Maps, Rasterise
 from segbench.loaders.decoded import MAX_PIXELS, Header
 from segbench.loaders.instance_sources import ImageSizes, InstanceFormat, InstanceSource, Size, head_of
 from segbench.loaders.json_index import OTHER, WHOLE, JsonIndex, ListedObjects, index_json, parsed
@@ -96,8 +96,11 @@ class AnnotatedImage(InstanceSource):
         size = json.loads(self._head)["size"]
         return None if size is None else (size[0], size[1])
 
-    def instances(self, data: bytes, *, predicted: bool, boxes_only: bool = False) -> Maps:
+    def instances(
+        self, data: bytes, *, predicted: bool, boxes_only: bool = False, rasterise: Rasterise = "labelme"
+    ) -> Maps:
         """Decode the annotations of the image."""
+        del rasterise
         content = parsed(data, str(self))
         image, annotations = content["image"], content["annotations"]
         size = image["size"] or _size_of_masks(annotations)

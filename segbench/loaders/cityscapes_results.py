@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from segbench.core.errors import DataError
 from segbench.core.messages import Message
-from segbench.core.sample import Maps
+from segbench.core.sample import Maps, Rasterise
 from segbench.loaders.instance_sources import ImageSizes, InstanceFormat, InstanceSource, head_of
 from segbench.loaders.listing import Entries, Listing, NamedFiles
 from segbench.loaders.source import LocalFile, Source, read_bytes, shown
@@ -82,9 +82,11 @@ class ScoredMasksOfImage(InstanceSource):
             raise DataError(where, problem, "put masks below the text files")
         return path, *values
 
-    def instances(self, data: bytes, *, predicted: bool, boxes_only: bool = False) -> Maps:
+    def instances(
+        self, data: bytes, *, predicted: bool, boxes_only: bool = False, rasterise: Rasterise = "labelme"
+    ) -> Maps:
         """Decode the masks."""
-        del predicted, boxes_only
+        del predicted, boxes_only, rasterise
         import numpy as np
 
         from segbench.loaders.drawn_instances import instances_of_masks

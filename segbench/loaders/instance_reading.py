@@ -9,7 +9,7 @@ import numpy as np
 from segbench.core.errors import DataError
 from segbench.core.instances import Instances
 from segbench.core.messages import Message, Note, Setting, protocol_with
-from segbench.core.sample import Maps, OnTop, Reading, Side
+from segbench.core.sample import Maps, OnTop, Rasterise, Reading, Side
 from segbench.loaders.drawn_instances import drawn, highest_scores, instances_of_map, together
 from segbench.loaders.instance_sources import InstanceSource
 from segbench.loaders.instance_stacks import is_stack, stacked
@@ -19,14 +19,20 @@ _IN_ONE_FILE: tuple[str, ...] = ("numbers", "kept")
 """Ways of reading for which several files of an image hold an object each."""
 
 
-def instances_in(files: Sequence[Source], contents: Mapping[Source, bytes], reads: Reading, side: Side) -> Maps | None:
+def instances_in(
+    files: Sequence[Source],
+    contents: Mapping[Source, bytes],
+    reads: Reading,
+    side: Side,
+    rasterise: Rasterise = "labelme",
+) -> Maps | None:
     """Return the instances of a side of an image; None where its files hold maps, which the way of reading decodes."""
     predicted = side == "prediction"
     source = files[0] if files else None
     if isinstance(source, InstanceSource):
         _refuse_unread(source, reads)
         boxes_only = getattr(reads, "boxes_only", False)
-        return source.instances(contents[source], predicted=predicted, boxes_only=boxes_only)
+        return source.instances(contents[source], predicted=predicted, boxes_only=boxes_only, rasterise=rasterise)
     if source is None or reads.instances not in _IN_ONE_FILE or reads.as_volumes:
         return None
     if len(files) > 1:

@@ -17,8 +17,8 @@ from itertools import islice
 from typing import ClassVar
 
 from segbench.core.errors import DataError
-from segbench.core.messages import Message, Setting
-from segbench.core.sample import Maps
+from segbench.core.messages import Message, Note, Setting
+from segbench.core.sample import Maps, Rasterise
 from segbench.loaders.archives import Member
 from segbench.loaders.decoded import Header
 from segbench.loaders.images import EXTENSIONS, read_header
@@ -34,6 +34,8 @@ FORMATS: Mapping[str, tuple[str, ...]] = {
 _LOOKED_AT = 1000
 """Files that are not empty, of which one has to show the format of a folder."""
 _HEAD = 4096
+_IN_EXPORTS = ("labels", "_annotations.coco.json")
+"""Where exports have instances beside or below their photographs: of ultralytics and Roboflow."""
 _SIZE = re.compile(r"([1-9][0-9]{0,5})x([1-9][0-9]{0,5})")
 
 Size = tuple[int, int]
@@ -73,8 +75,13 @@ class InstanceSource(ABC):
         """Return all that files say of the image, as `instances` takes it."""
 
     @abstractmethod
-    def instances(self, data: bytes, *, predicted: bool, boxes_only: bool = False) -> Maps:
-        """Decode the instances, which are `about` a blank map of the size of the image."""
+    def instances(
+        self, data: bytes, *, predicted: bool, boxes_only: bool = False, rasterise: Rasterise = "labelme"
+    ) -> Maps:
+        """Decode the instances, which are `about` a blank map of the size of the image.
+
+        Where boxes are compared, masks may be lacking. `rasterise` says how to draw shapes of LabelMe.
+        """
 
     def size(self) -> Size | None:
         """Return height and width of the image as far as they are known without decoding masks."""
@@ -215,8 +222,38 @@ def _format_of_nothing(files: Sequence[Source]) -> InstanceFormat | None:
     return _load(FORMATS[text][-1]) if is_blank else None
 
 
+def _list_export(path: str, truth: NamedFiles | None, sizes: ImageSizes) -> Listing | None:
+    """List the instances in a folder of photographs, as annotation tools export them; None where there are none."""
+    if not os.path.isdir(path):  # noqa: PTH112  as above
+        return None
+    read = _read_within(path, truth, sizes)
+    if read is not None:
+        return read
+    folders = sorted(child.path for child in os.scandir(path) if child.is_dir())
+    parts = [folder for folder in folders if _read_within(folder, truth, sizes) is not None]
+    if len(parts) < 2:
+        return None
+    problem = Message("several-sets", "holds several sets: {sets}", sets=[os.path.basename(part) for part in parts])  # noqa: PTH119  as above
+    raise DataError(shown(path), problem, Message("fix", "give one of them, as in {example}", example=shown(parts[-1])))
+
+
+def _read_within(path: str, truth: NamedFiles | None, sizes: ImageSizes) -> Listing | None:
+    """List the instances of an export of one set."""
+    for name in _IN_EXPORTS:
+        inside = os.path.join(path, name)  # noqa: PTH118  as above
+        listing = list_instances(inside, truth, sizes) if os.path.exists(inside) else None  # noqa: PTH110  as above
+        if listing is not None:
+            template = "{place}: instances are those of {inside}"
+            message = Message("read-within", template, place=shown(path), inside=shown(inside))
+            return listing._replace(notes=(Note(message), *listing.notes))
+    return None
+
+
 def list_instances(path: str, truth: NamedFiles | None, sizes: ImageSizes) -> Listing | None:
     """List the images of a folder or a file of instances; None where it is none."""
+    export = _list_export(path, truth, sizes)
+    if export is not None:
+        return export
     if os.path.isdir(path) or is_archive(path):  # noqa: PTH112  as above
         files = all_files(path)
         listed = [file for file in files if file.extension in FORMATS]

@@ -2,7 +2,8 @@
 
 Conventions
 -----------
-1. Shapes are drawn as LabelMe itself draws them: polygons and rectangles with their outline, circles, and masks.
+1. Shapes are drawn as LabelMe itself draws them: polygons and rectangles with their outline, circles, and masks. Or
+   they become polygons as in its labelme2coco.py, which are drawn as those of COCO.
    Lines and points are no objects and are left out, and a note says how many.
 2. Shapes of one label and ``group_id`` are one object.
 3. Classes are numbered from 1 in the alphabetical order of the labels of the ground truth; those that only predictions
@@ -11,7 +12,8 @@ Conventions
 
 References
 ----------
-Wada: LabelMe: image polygonal annotation with Python (labelme 6.3.1, `utils/shape.py`: ``shape_to_mask``).
+Wada: LabelMe: image polygonal annotation with Python (labelme 6.3.1, `utils/shape.py`: ``shape_to_mask``;
+`examples/instance_segmentation/labelme2coco.py`).
 """
 
 from __future__ import annotations
@@ -26,22 +28,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import FloatArray
 from segbench.core.errors import DataError
+from segbench.core.instances import decode_mask
 from segbench.core.messages import Message, Note
-from segbench.core.sample import Maps
+from segbench.core.sample import Maps, Rasterise
 from segbench.loaders.annotations import begins_as_json
 from segbench.loaders.decoded import MAX_PIXELS
 from segbench.loaders.drawn_instances import as_maps, instances_of_masks
 from segbench.loaders.instance_sources import ImageSizes, InstanceFormat, InstanceSource, Size, read_at_most, size_of
 from segbench.loaders.json_index import JsonIndex, index_json, parsed
 from segbench.loaders.listing import Entries, Listing, NamedFiles, once
-from segbench.loaders.mask_codes import LARGEST_COORDINATE
+from segbench.loaders.mask_codes import LARGEST_COORDINATE, runs_of_polygons
 from segbench.loaders.source import LocalFile, Source, shown
 
 _NO_AREAS = frozenset(("line", "linestrip", "point", "points"))
 _CORNERS = {"rectangle": (2, 2), "circle": (2, 2), "oriented_rectangle": (4, 4), "polygon": (3, 2**20), "mask": (2, 2)}
 _MOST_BYTES = 2**28
 _MOST_SHAPES = 10_000
+_FEWEST_CORNERS = 12
+"""Of a circle that becomes a polygon."""
+_HALF = 0.5
 _EXPECTED = "expected LabelMe's shapes: polygon, rectangle, circle or mask, each with a label and points"
 
 
@@ -87,7 +94,9 @@ class LabelMeFile(InstanceSource):
             raise DataError(shown(self), problem, _EXPECTED)
         return height, width
 
-    def instances(self, data: bytes, *, predicted: bool, boxes_only: bool = False) -> Maps:
+    def instances(
+        self, data: bytes, *, predicted: bool, boxes_only: bool = False, rasterise: Rasterise = "labelme"
+    ) -> Maps:
         """Draw the shapes."""
         del boxes_only
         content = parsed(data, str(self))
@@ -107,7 +116,7 @@ class LabelMeFile(InstanceSource):
                 continue
             group = shape.get("group_id")
             key = number if group is None else (label, json.dumps(group))
-            drawn = _drawn(shape, kind, size, where)
+            drawn = _drawn(shape, kind, size, where, rasterise)
             masks[key] = masks[key] | drawn if key in masks else drawn
             labels[key] = self._ids.get(label, 0)
             scores[key] = max(scores.get(key, -math.inf), _score_of(shape, where))
@@ -152,7 +161,9 @@ def _score_of(shape: Mapping[str, Any], where: str) -> float:
     return float(score)
 
 
-def _drawn(shape: Mapping[str, Any], kind: object, size: Size, where: str) -> NDArray[np.bool_]:
+def _drawn(
+    shape: Mapping[str, Any], kind: object, size: Size, where: str, rasterise: Rasterise = "labelme"
+) -> NDArray[np.bool_]:
     """Return a shape as a mask."""
     from PIL import Image, ImageDraw
 
@@ -168,6 +179,8 @@ def _drawn(shape: Mapping[str, Any], kind: object, size: Size, where: str) -> ND
     corners = [(float(x), float(y)) for x, y in points]
     if kind == "mask":
         return _placed(shape.get("mask"), corners, size, where)
+    if rasterise == "coco":
+        return _drawn_as_coco(_polygon_of(kind, corners), size, where)
     image = Image.new("L", size[::-1])
     draw = ImageDraw.Draw(image)
     if kind == "circle":
@@ -180,6 +193,30 @@ def _drawn(shape: Mapping[str, Any], kind: object, size: Size, where: str) -> ND
     else:
         draw.polygon(corners, outline=1, fill=1)
     return np.asarray(image, np.bool_)
+
+
+def _polygon_of(kind: object, corners: Sequence[tuple[float, float]]) -> FloatArray:
+    """Return the corners of the polygon that labelme2coco makes of a shape."""
+    if kind == "rectangle":
+        (left, right), (top, bottom) = map(sorted, zip(*corners, strict=True))
+        corners = ((left, top), (right, top), (right, bottom), (left, bottom))
+    if kind == "circle":
+        (x, y), (edge_x, edge_y) = corners
+        radius = math.hypot(x - edge_x, y - edge_y)
+        step = math.acos(1 - 1 / radius) if radius > _HALF else math.pi  # the polygon is a pixel within the circle
+        angles = 2 * math.pi * np.arange(number := max(int(math.pi / step), _FEWEST_CORNERS)) / number
+        return np.stack([x + radius * np.sin(angles), y + radius * np.cos(angles)], axis=1)
+    return np.array(corners)
+
+
+def _drawn_as_coco(polygon: FloatArray, size: Size, where: str) -> NDArray[np.bool_]:
+    """Return a polygon as the mask that pycocotools makes of it."""
+    ends = np.array([polygon.size])
+    runs, _ = runs_of_polygons(np.ascontiguousarray(polygon).reshape(-1), ends, np.ones(1, np.int64), *size)
+    if runs[0] < 0:
+        problem = Message("wrong-shape", "has edges too long to be drawn")
+        raise DataError(where, problem, "give coordinates in pixels of the image")
+    return decode_mask(runs, size)
 
 
 def _placed(code: object, corners: Sequence[tuple[float, float]], size: Size, where: str) -> NDArray[np.bool_]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, cast,
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Either, Message, Note, Setting, as_note
-from segbench.core.sample import SIDES, Form, Maps, NoData, OnTop, Reading, Sample, Side
+from segbench.core.sample import SIDES, Form, Maps, NoData, OnTop, Rasterise, Reading, Sample, Side
 from segbench.core.settings import as_real, check_choice
 from segbench.loaders.decoded import Decoded, Header, Role
 from segbench.loaders.sizes import (
@@ -505,7 +505,7 @@ def _truths(files: SampleFiles, contents: Mapping[Source, bytes], reads: Reading
     from segbench.loaders.instance_reading import as_map, instances_in
 
     paths = files.ground_truths
-    instances = instances_in(paths, contents, reads, "ground truth")
+    instances = instances_in(paths, contents, reads, "ground truth", repairs.rasterise)
     if instances is None:
         return [reads.truths(contents[path], path) for path in paths]
     if reads.instances == "kept":
@@ -521,7 +521,7 @@ def _prediction(
 
     from segbench.loaders.instance_reading import as_map, instances_in
 
-    instances = instances_in((files.prediction, *files.scales), contents, reads, "prediction")
+    instances = instances_in((files.prediction, *files.scales), contents, reads, "prediction", repairs.rasterise)
     if instances is None:
         return reads.predictions(files, contents)
     if reads.instances == "kept":
@@ -614,6 +614,9 @@ class Repairs:
         the highest score. None: instances of different values that overlap are refused.
     min_score : float, optional
         Draw detections of at least this score in maps. None: all, and a note says so.
+    rasterise : {"labelme", "coco"}
+        How shapes of LabelMe are drawn: with their outline, as LabelMe does, or as pycocotools draws the polygons that
+        labelme2coco makes of them, which are smaller. Files of other formats do not change.
     geometry : {"header", "shape"}
         Whether the voxels of volumes have to lie at the same positions by the headers of both files, where both tell,
         or only arrays have to have the same shape; a note says which images lie elsewhere. Nothing is resampled.
@@ -642,6 +645,7 @@ class Repairs:
     nodata: NoDataRule | None = None
     on_top: OnTop | None = None
     min_score: float | None = None
+    rasterise: Rasterise = "labelme"
     geometry: GeometryRule = "header"
     volumes: bool = False
 
@@ -666,12 +670,13 @@ class Repairs:
         if self.min_score is not None:
             least = as_real(self.min_score, Setting("min_score", None), "a score", least=-math.inf, most=math.inf)
             object.__setattr__(self, "min_score", least)
+        check_choice(self.rasterise, Setting("rasterise", None), get_args(Rasterise))
         check_choice(self.geometry, Setting("geometry", None), get_args(GeometryRule))
 
     @property
     def of_maps(self) -> frozenset[str]:
-        """The repairs that are made to maps; how volumes are read and compared is none."""
-        return frozenset(self.signature_fields()) - {"geometry", "volumes"}
+        """The repairs that are made to maps; how files are read and volumes compared is none."""
+        return frozenset(self.signature_fields()) - {"rasterise", "geometry", "volumes"}
 
     def signature_fields(self) -> dict[str, str]:
         """Name the requested repairs; nothing where there are none."""
@@ -680,6 +685,7 @@ class Repairs:
         fields["min_score"] = None if self.min_score is None else f"{self.min_score}"
         if self.scale is not None:
             fields["scale"] = f"minmax{_PER_IMAGE}" if self.scale == "minmax" else f"{self.scale}".removesuffix(".0")
+        fields["rasterise"] = self.rasterise if self.rasterise != "labelme" else None
         fields["geometry"] = self.geometry if self.geometry != "header" else None
         fields["volumes"] = "yes" if self.volumes else None
         return {name: text for name, text in fields.items() if text is not None}
@@ -695,6 +701,7 @@ class Repairs:
             nodata=cast("NoDataRule | None", settings.get("nodata")),
             on_top=cast("OnTop | None", settings.get("on_top")),
             min_score=float(settings["min_score"]) if "min_score" in settings else None,
+            rasterise=cast("Rasterise", settings.get("rasterise", "labelme")),
             geometry=cast("GeometryRule", settings.get("geometry", "header")),
             volumes="volumes" in settings,
         )

@@ -9,7 +9,8 @@ Conventions
    the photograph of the same name, beside the file or in the folder ``images`` where the path has ``labels``.
 3. Images without a file hold no object: of photographs those without a ground truth, and of images of the ground truth
    those without a prediction, since no file is written for these.
-4. Classes are numbered from 0, and are called as in a ``classes.txt`` beside the files.
+4. Classes are numbered from 0, and are called as in a ``classes.txt`` beside the files, else by the ``names`` of the
+   ``data.yaml`` of the data set, at most two folders above.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +26,7 @@ from typing import Any, ClassVar
 
 from segbench.core.errors import DataError
 from segbench.core.messages import Message, Note
-from segbench.core.sample import Maps
+from segbench.core.sample import Maps, Rasterise
 from segbench.loaders.images import EXTENSIONS
 from segbench.loaders.instance_sources import (
     ImageSizes,
@@ -36,11 +38,19 @@ from segbench.loaders.instance_sources import (
     size_of,
 )
 from segbench.loaders.listing import Entries, Listing, NamedFiles, list_place
-from segbench.loaders.source import Source, read_bytes, shown, split_suffix
+from segbench.loaders.source import LocalFile, Source, read_bytes, shown, split_suffix
 
 _LABELS, _IMAGES = "labels", "images"
 _NAMES = frozenset(("classes", "obj"))
 """Files of class names, beside those of images."""
+_DESCRIPTIONS = ("data.yaml", "data.yml", "dataset.yaml")
+_ABOVE = 2
+"""Folders from the labels to the data set: ``labels/val``, ``valid/labels``."""
+_LIST_IN_BRACKETS = re.compile(r"""^names\s*:\s*[\[{]((?:'[^']*'|"[^"]*"|[^\]}'"])*)[\]}]""", re.MULTILINE)
+_NAME_IN_BRACKETS = re.compile(r"""(?:(\d+)\s*:\s*)?('[^']*'|"[^"]*"|[^\s,'"][^,\n]*)""")
+_LIST_OF_LINES = re.compile(r"^names\s*:[ \t]*(?:#.*)?\n((?:[ \t]*(?:-|\d+[ \t]*:)[ \t].*(?:\n|$))+)", re.MULTILINE)
+_NAME_IN_LINE = re.compile(r"""^[ \t]*(?:-|(\d+)[ \t]*:)[ \t]+('[^']*'|"[^"]*"|.*?)[ \t]*(?:#.*)?$""", re.MULTILINE)
+"""The names of a YAML file, as a list or by number; no other parts of the language are read."""
 _FARTHEST = 2.0
 """Shares further out are no shares, but pixels: models predict a little outside of the image."""
 _MOST_BYTES = 2**26
@@ -93,8 +103,11 @@ class YoloFile(InstanceSource):
         lines = b"" if self._file is None else read_at_most(self._file, _MOST_BYTES, _EXPECTED)
         return json.dumps(self.size()).encode() + b"\n" + lines
 
-    def instances(self, data: bytes, *, predicted: bool, boxes_only: bool = False) -> Maps:
+    def instances(
+        self, data: bytes, *, predicted: bool, boxes_only: bool = False, rasterise: Rasterise = "labelme"
+    ) -> Maps:
         """Decode the lines."""
+        del rasterise
         from segbench.loaders.annotations import read_annotations
 
         head, _, lines = data.partition(b"\n")
@@ -155,17 +168,34 @@ def _photographs(path: str, files: Entries, sizes: ImageSizes) -> Mapping[str, S
     return {file.stem: file.source for file in list_place(str(folder)).entries}
 
 
-def _class_names(files: Entries) -> dict[int, str]:
-    """Read what a file beside those of images calls the classes."""
+def _class_names(path: str, files: Entries) -> dict[int, str]:
+    """Read what a file beside those of images calls the classes, or the description of the data set."""
     for file in files:
         if file.extension == YoloFile.suffix and _is_of_names(file.source):
-            return dict(enumerate(read_bytes(file.source).decode("utf-8", "replace").split("\n")))
-    return {}
+            lines = read_bytes(file.source).decode("utf-8", "replace").split("\n")
+            return {number: line.strip() for number, line in enumerate(lines) if line.strip()}
+    beside = (file.source for file in files if file.source.name in _DESCRIPTIONS)
+    folders = Path(path).absolute().parents[:_ABOVE]
+    above = (LocalFile(folder / name) for folder in folders for name in _DESCRIPTIONS if (folder / name).is_file())
+    return next(map(_described_names, (*beside, *above)), {})
+
+
+def _described_names(file: Source) -> dict[int, str]:
+    """Read the names of classes in the description of a data set."""
+    text = read_at_most(file, _MOST_BYTES, "expected names of classes").decode("utf-8-sig", "replace")
+    text = text.replace("\r\n", "\n")
+    in_brackets, lines = _LIST_IN_BRACKETS.search(text), _LIST_OF_LINES.search(text)
+    listed: list[tuple[str, str]] = []
+    if in_brackets:
+        listed = _NAME_IN_BRACKETS.findall(in_brackets[1])
+    elif lines:
+        listed = _NAME_IN_LINE.findall(lines[1])
+    return {int(number or k): name.strip().strip("'\"") for k, (number, name) in enumerate(listed)}
 
 
 def _list_images(path: str, files: Entries, truth: NamedFiles | None, sizes: ImageSizes) -> Listing:
     """List the files of images, and the images without one."""
-    photographs, names = _photographs(path, files, sizes), _class_names(files)
+    photographs, names = _photographs(path, files, sizes), _class_names(path, files)
     numbers = {
         file.stem: k
         for k, file in enumerate(files)

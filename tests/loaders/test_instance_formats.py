@@ -469,6 +469,40 @@ def test_wrong_shapes_fail_their_image(draw, content, kind):
     assert kind in kinds_in(result.failed["a"].what)
 
 
+def test_shapes_may_be_drawn_as_coco_draws_polygons(draw):
+    """A rectangle from 0, 0 to 3, 3 covers 9 pixels, and 16 with its outline."""
+    truth, predicted = labelme(shape()), labelme(shape(score=0.9))
+    for repairs, pixels in ((sb.Repairs(), 16), (sb.Repairs(rasterise="coco"), 9)):
+        masks = draw(truth, predicted, sb.Labels(classes="0,1"), repairs=repairs)
+        assert masks.counts["a"].matrix.sum(axis=1)[1] == pixels
+        scored = draw(truth, predicted, repairs=repairs)
+        assert scored.protocol == "scored"
+        assert ("rasterise:coco" in scored.signature) == (pixels == 9)
+    assert sb.Repairs.from_fields(scored.settings).rasterise == "coco"
+
+
+@pytest.mark.filterwarnings("ignore:__array__:DeprecationWarning")  # of the peer
+def test_shapes_drawn_as_coco_draws_polygons_equal_those_of_pycocotools():
+    codes = pytest.importorskip("pycocotools.mask")
+    random = np.random.default_rng(3)
+    from segbench.loaders.labelme import _drawn
+
+    for kind, corners in (("polygon", 7), ("rectangle", 2), ("circle", 2), ("oriented_rectangle", 4)) * 50:
+        points = random.uniform(-5, 45, (corners, 2))
+        polygon = points
+        if kind == "rectangle":
+            (left, top), (right, bottom) = points.min(axis=0), points.max(axis=0)
+            polygon = np.array([[left, top], [right, top], [right, bottom], [left, bottom]])
+        elif kind == "circle":  # as in labelme2coco.py
+            radius = np.linalg.norm(points[0] - points[1])
+            number = max(int(np.pi / np.arccos(1 - 1 / radius)), 12)
+            angles = 2 * np.pi / number * np.arange(number)
+            polygon = points[0] + radius * np.stack([np.sin(angles), np.cos(angles)], axis=1)
+        expected = codes.decode(codes.frPyObjects([polygon.reshape(-1).tolist()], 40, 30))[..., 0]
+        drawn = _drawn(shape(kind=kind, points=points.tolist()), kind, (40, 30), "x", "coco")
+        assert np.array_equal(drawn, expected)
+
+
 def test_drawings_equal_those_of_labelme():
     utils = pytest.importorskip("labelme.utils")
     random = np.random.default_rng(3)

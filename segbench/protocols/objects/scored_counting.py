@@ -60,7 +60,7 @@ def count_scored(truth: Instances, predicted: Instances, rules: Rules) -> Scored
     listed = np.concatenate([np.zeros(0, np.intp), *order])
     matched, ignored = np.hstack([np.zeros((2, 0), np.int64), *outcomes])
     counted = [~is_ignored[:, truth.classes == label] for label in labels.tolist()]
-    names = {**truth.names, **predicted.names}
+    names = {**predicted.names, **truth.names}
     return ScoredObjectCounts.unchecked(
         labels=labels,
         called=names_as_json(labels.tolist(), [names.get(label, str(label)) for label in labels.tolist()]),

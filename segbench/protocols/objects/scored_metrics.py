@@ -27,8 +27,11 @@ from numpy.typing import NDArray
 from scipy.sparse import eye_array
 
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
-from segbench.core.messages import Message
+from segbench.core.errors import LISTED
+from segbench.core.messages import Message, Note
 from segbench.core.metric import Metric, shares
+from segbench.core.names import first_names
+from segbench.core.numbers import of_all
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import Series, Space
 from segbench.core.table import CountsTable, Sums
@@ -377,6 +380,22 @@ class ScoredObjectTable(CountsTable[ScoredObjectCounts]):
         """True objects, without crowds, and detections."""
         numbers = (int(self._objects_of_images[:, 0].sum()), self.detection_set.scores.size)
         return dict(zip((metric.key for metric in TOTALS), numbers, strict=True))
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Which detections no metric counts, as the ground truth has no object of their classes."""
+        has_objects = self.detection_set.objects_of_classes()[:, 0] > 0
+        detections = np.diff(self.detection_set.detections.starts)
+        foreign = ~has_objects & (detections > 0)
+        if not has_objects.any() or not foreign.any():
+            return ()
+        message = Message(
+            "foreign-detections",
+            "in no metric: {detections}, of classes without an object in the ground truth: {classes}",
+            detections=of_all(int(detections[foreign].sum()), int(detections.sum()), "detection"),
+            classes=first_names([self.detection_set.class_names[row] for row in np.flatnonzero(foreign)], LISTED),
+        )
+        return (Note(message),)
 
     def why_undefined(self, metric: Metric) -> Message:
         if not self.images:

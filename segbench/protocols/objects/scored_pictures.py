@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, FloatArray
-from segbench.core.instances import Instances
+from segbench.core.instances import Instances, decode_mask
 from segbench.core.numbers import number
 from segbench.core.pictures import Pictures
 from segbench.core.sample import Sample
-from segbench.imaging.run_lengths import decode_mask
 from segbench.protocols.objects.scored_counting import DetectionMatch, Rules, match_at_half
 from segbench.protocols.states import State
 

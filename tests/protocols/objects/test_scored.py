@@ -13,8 +13,7 @@ import pytest
 import segbench as sb
 from segbench import Objects, ScoreCounts, ScoredObjectCounts, ScoredObjects, count
 from segbench.aggregator.codec import decode, encode
-from segbench.core.instances import encode_masks
-from segbench.imaging.run_lengths import decode_mask
+from segbench.core.instances import decode_mask, encode_masks
 from segbench.loaders.mask_codes import runs_of_texts
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[3] / "scripts/checks/check_coco.py"))
