@@ -6,7 +6,8 @@ import dataclasses
 import itertools
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
@@ -16,8 +17,9 @@ from segbench.aggregator.result import AXES, Result
 from segbench.core.grouping import grouped
 from segbench.core.messages import Message, Note
 from segbench.core.metric import finite
-from segbench.core.numbers import exact, many, number, signed
-from segbench.core.text_table import TextTable
+from segbench.core.names import shortened
+from segbench.core.numbers import exact, many, number, signed, verb
+from segbench.core.text_table import Mark, TextTable
 from segbench.report.metric_table import MetricTable, TableRow
 from segbench.report.remarks import remarks
 from segbench.report.tables import method_table
@@ -29,6 +31,8 @@ from segbench.statistics.signed_rank import fewest_differences
 from segbench.statistics.worse import BaselineCheck, BaselineOutcome
 
 SCHEMA = 3
+_PAIR = 2  # methods
+_LONGEST_NAME = 15  # of a method, as the title of a column
 _OF_RANKS = {
     "hodges_lehmann": "difference",
     "hodges_lehmann_low": "low",
@@ -109,6 +113,11 @@ class ComparisonReport:
         optimistic = [metric.key for metric in self.first.metrics if metric.optimistic]
         shown += [Note(tuned, metrics=((key, key),)) for key in optimistic if key in keys]
         return list(dict.fromkeys(shown))
+
+    def on_correction(self, keys: Sequence[str]) -> str:
+        """Say what Holm's correction does; empty where no p-value is corrected."""
+        answers = (comparison.answer(key) for comparison in self.comparisons.values() for key in keys)
+        return next((answer.on_correction for answer in answers if answer.on_correction), "")
 
 
 def _untested(comparison: Comparison, keys: Sequence[str]) -> list[Note]:
@@ -243,19 +252,19 @@ def show_comparison(report: ComparisonReport, console: Console, *, every: bool, 
         console.print()
         show_table(table.with_leading_zeros() if zeros else table, console)
 
-    for position, (name, key) in enumerate(itertools.product(report.comparisons, keys)):
+    for position, (sentences, tables) in enumerate(_answers(report, keys, digits)):
         if position:
             console.print()
-        (first, *others), tables = _said(report.comparisons[name], key, report.against, digits)
-        for sentence in (f"{_of_part(name)}{first}", *others):
-            say_wrapped(console, sentence, "bold")
-        for table in tables[:1] if name else tables:
+        _say(console, sentences)
+        for table in tables:
             show(table)
-    for name, comparison in report.comparisons.items() if every else ():
-        console.print()
-        say(console, f"{_of_part(name)}every pair of methods by every metric", "bold")
-        for table in _every_pair(comparison, listed, report.against, digits):
-            show(table)
+    for name, table in _every_pair(report, listed, digits) if every else ():
+        if name:
+            console.print()
+            say(console, name, "bold")
+        show(table)
+    if report.on_correction(listed):
+        say_wrapped(console, report.on_correction(listed), "dim")
     for note in report.notes(listed):
         say_wrapped(console, note, "yellow")
     if not every:
@@ -267,19 +276,90 @@ def show_comparison(report: ComparisonReport, console: Console, *, every: bool, 
 def show_verdict(comparison: Comparison, console: Console, known: Sequence[Note] = ()) -> None:
     """Print the answer without its tables, and the notes on it that are not `known`."""
     answer = comparison.answer()
-    for sentence in answer.sentences():
-        say_wrapped(console, sentence, "bold")
+    _say(console, answer.sentences())
     for note in comparison.notes_about([answer.metric.key]):
         if note not in known:
             say_wrapped(console, note, "yellow")
 
 
-def _every_pair(comparison: Comparison, keys: Sequence[str], against: str | None, digits: int) -> list[TextTable]:
-    """Return the pairs of methods as each test has them, the one that decides first, and the shares of ranks."""
-    rows = {key: comparison.rows(key, against=against) for key in keys}
-    tests = sorted(get_args(Test), key=lambda test: test != comparison.test)
-    tables = [*(_pairs_table(comparison, rows, test, digits) for test in tests), _rank_table(comparison, keys)]
-    return [table for table in tables if table.rows]
+def _say(console: Console, sentences: Iterable[str]) -> None:
+    """Print the sentences of an answer."""
+    for sentence in sentences:
+        say_wrapped(console, sentence, "bold")
+
+
+def _every_pair(report: ComparisonReport, keys: Sequence[str], digits: int) -> Iterator[tuple[str, TextTable]]:
+    """Yield the pairs of methods as each test has them, the one that decides first, and the shares of ranks.
+
+    A title stands above the first table of each comparison.
+    """
+    for name, comparison in report.comparisons.items():
+        rows = {key: comparison.rows(key, against=report.against) for key in keys}
+        tests = sorted(get_args(Test), key=lambda test: test != comparison.test)
+        tables = [*(_pairs_table(comparison, rows, test, digits) for test in tests), _rank_table(comparison, keys)]
+        titles = itertools.chain([f"{_of_part(name)}every pair of methods by every metric"], itertools.repeat(""))
+        yield from zip(titles, (table for table in tables if table.rows), strict=False)
+
+
+def _answers(report: ComparisonReport, keys: Sequence[str], digits: int) -> Iterator[tuple[list[str], list[TextTable]]]:
+    """Yield the sentences and tables of each answer; two methods have a single one by all classes, or other parts."""
+    methods = {comparison.methods for comparison in report.comparisons.values()}
+    if report.axis and len(methods) == 1 and len(report.first.methods) == _PAIR:
+        yield from (_answer_by_parts(report, key, digits) for key in keys)
+        return
+    for (name, comparison), key in itertools.product(report.comparisons.items(), keys):
+        (first, *others), tables = _said(comparison, key, report.against, digits)
+        yield [f"{_of_part(name)}{first}", *others], tables[:1] if name else tables
+
+
+def _answer_by_parts(report: ComparisonReport, key: str, digits: int) -> tuple[list[str], list[TextTable]]:
+    """Say in how many parts which of two methods is better, and list values, difference and p of each part."""
+    test, metric = report.first.test, report.first.metric(key)
+    answers = {name: comparison.answer(key) for name, comparison in report.comparisons.items()}
+    rows = {
+        name: comparison.rows(key, against=report.against, tallied=False)[0].by(test)
+        for name, comparison in report.comparisons.items()
+    }
+    a, b = next((row.a, row.b) for row in rows.values())
+    sides = {name: answer.side(a, b) for name, answer in answers.items()}
+    cells: list[list[str]] = []
+    marks: dict[tuple[int, int], Mark] = {}
+    for number_of_row, (name, row) in enumerate(rows.items()):
+        values = (number(estimate, digits=digits) for estimate in (row.estimate_a, row.estimate_b))
+        difference = "-" if math.isnan(row.difference) else signed(row.difference, digits=digits)
+        cells.append([name, *values, difference, _ends(row, digits) or "-", p_number(row.p_holm)])
+        if sides[name]:
+            marks[number_of_row, 1 if sides[name] > 0 else 2] = "best"
+    estimate, p = _on_test(report.first, test, rows.values())
+    lower = "lower is better" if metric.better == "lower" else ""
+    notes = ["; ".join(filter(None, (f"difference: {a} - {b}", estimate, lower)))]
+    notes.append(f"{p}, {report.first.answer(key).correction}")
+    notes_of = grouped((answer.on_pair(a, b), name) for name, answer in answers.items())
+    notes += [f"{', '.join(names)}: {note}" for note, names in notes_of.items() if note]
+    interval = f"{100 * report.first.level:g} % interval"
+    header = [report.axis, *shortened([a, b], _LONGEST_NAME), "difference", interval, "p"]
+    table = TextTable(header, cells, marks=marks, notes=tuple(notes)).fitted(0)
+    return [_compared_by_parts(report, key, (a, b), sides)], [table]
+
+
+def _compared_by_parts(report: ComparisonReport, key: str, methods: tuple[str, str], sides: Mapping[str, int]) -> str:
+    """Say in how many parts the first of two methods is better or worse."""
+    counts = Counter(sides.values())
+    (a, b), plural, why = methods, AXES[report.axis].plural, report.first.answer(key).why_judged_by
+    title, parts = report.first.metric(key).name, f"{len(sides)} {plural}"
+    untested = [name for name, comparison in report.comparisons.items() if "p_value" in comparison.why_none(key, a, b)]
+    if len(untested) == len(sides):
+        return f"{a} and {b} by {title} in {parts}, without a test{why}"
+    alike = counts[0] - len(untested)
+    without = f"{len(untested)} {verb(len(untested), 'are')} without a test" if untested else ""
+    if not counts[1] + counts[-1]:
+        sentence = f"By {title}, {a} and {b} cannot be told apart in {alike if untested else 'any'} of {parts}"
+        return "; ".join(filter(None, (sentence, without))) + why
+    sentence = (
+        f"By {title}, {a} is better than {b} in {counts[1] or 'none'} of {parts}, worse in {counts[-1] or 'none'}"
+    )
+    others = [f"in {alike} they cannot be told apart"] if alike else []
+    return "; ".join(filter(None, (sentence, *others, without))) + why
 
 
 def _said(comparison: Comparison, key: str, against: str | None, digits: int) -> tuple[list[str], list[TextTable]]:
@@ -344,25 +424,27 @@ def _pairs_table(
         tallies = {"wins": row.wins, "ties": row.ties, "losses": row.losses} if tallied else {}
         cells.append(named | {name: str(count) for name, count in tallies.items()})
     lower = [metric.key for metric in comparison.metrics if metric.better == "lower" and metric.key in rows]
-    level, of_all = f"{100 * comparison.level:g} %", f" of all {comparison.parts}" if comparison.beside else ""
+    estimate, p = _on_test(comparison, test, itertools.chain(*rows.values()))
+    interval = f"with its {100 * comparison.level:g} % interval"
     wins = f"; wins: {comparison.noun}s with a better value of a" if tallied else ""
-    noun = comparison.noun
-    if test == "signed-rank":
-        notes = [
-            f"a - b: Hodges-Lehmann estimate of the differences of {noun}s, with its {level} interval{wins}",
-            f"p: two-sided, of the signed-rank test over {noun}s",
-        ]
-        fewest = fewest_differences(comparison.level)
-        tested = (row for row in itertools.chain(*rows.values()) if not math.isnan(row.signed_rank_p))
-        if any(row.wins + row.losses < fewest for row in tested):
-            least = number(1 - comparison.level, digits=2)
-            notes[1] += f", which cannot be {least} or less with fewer than {fewest} wins and losses"
-    else:
-        over = comparison.over(f"{noun}s")
-        notes = [f"a - b: with its {level} interval{wins}", f"p: two-sided, of Student's t over {over}"]
+    notes = [f"a - b: {', '.join(filter(None, (estimate, interval)))}{wins}", p]
+    of_all = f" of all {comparison.parts}" if comparison.beside else ""
     notes[1] += "" if one_pair else f"; Holm: corrected for all pairs{of_all}"
     notes += [f"lower is better: {', '.join(lower)}"] if lower else []
     return TextTable.of(cells, names=3, notes=notes)
+
+
+def _on_test(comparison: Comparison, test: Test, rows: Iterable[Difference]) -> tuple[str, str]:
+    """Say how a test estimates differences, if in a way of its own, and whose p-values these are."""
+    noun = comparison.noun
+    if test == "t-test":
+        return "", f"p: two-sided, of Student's t over {comparison.over(f'{noun}s')}"
+    p = f"p: two-sided, of the signed-rank test over {noun}s"
+    fewest = fewest_differences(comparison.level)
+    if any(row.wins + row.losses < fewest for row in rows if not math.isnan(row.signed_rank_p)):
+        least = number(1 - comparison.level, digits=2)
+        p += f", which cannot be {least} or less with fewer than {fewest} wins and losses"
+    return f"Hodges-Lehmann estimate of the differences of {noun}s", p
 
 
 def _rank_table(comparison: Comparison, keys: Sequence[str]) -> TextTable:

@@ -282,6 +282,16 @@ class Answer:
         better = {standing.method: standing.better_than for standing in self.standings}
         return (letters[other] in better[method]) - (letters[method] in better[other])
 
+    def on_pair(self, a: str, b: str) -> str:
+        """Say on what two methods are compared if that is not all there is, and why without a test if so."""
+        pair = self.pair_of(a, b)
+        if math.isnan(self.pairs.differences[pair]):
+            return self.verdict
+        reason = self.pairs.why_none(pair).get("p_value")
+        test = f"without a test ({reason})" if reason else self.never
+        on = f"on {self.compared_on(pair)}" if self.is_restricted(pair) else ""
+        return "; ".join(filter(None, (self.lack_more, test, on, self.lacking)))
+
     def evidence(self, first: Standing, second: Standing, *, leads: bool = False) -> str:
         """Write p of a pair; of the signed-rank test also its estimate, unless said before, and wins, ties, losses."""
         p = self._p_text(first, second)
@@ -355,6 +365,14 @@ class Answer:
         if len(self.standings) == _NAMED and not self.of_all:
             return ""
         return f"after Holm's correction for all pairs{self.of_all}"
+
+    @property
+    def on_correction(self) -> str:
+        """What Holm's correction does, for those who do not know it; empty where no p-value is corrected."""
+        if not self.correction or self.pairs.reason:
+            return ""
+        explained = "Holm's correction raises each p by the number of pairs, so that the chance of any false difference"
+        return f"{explained} is at most {100 * (1 - self.level):.2g} %"
 
     @cached_property
     def ranks(self) -> dict[str, int]:
@@ -450,13 +468,15 @@ class Answer:
 
     def __str__(self) -> str:
         """Print the verdict and the tables."""
-        return "\n\n".join(["\n".join(self.sentences()), *map(str, self.tables())])
+        text = "\n\n".join(["\n".join(self.sentences()), *map(str, self.tables())])
+        return "\n".join(filter(None, (text, self.on_correction)))
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         """Return the verdict and the tables as HTML for notebooks."""
-        return remarks_html(*self.sentences()) + "".join(map(table_html, self.tables()))
+        tables = "".join(map(table_html, self.tables()))
+        return remarks_html(*self.sentences()) + tables + remarks_html(*filter(None, [self.on_correction]))
 
 
 def _rank(metric: Metric, estimate: float) -> float:

@@ -2,6 +2,7 @@ import csv
 import io
 import json
 import re
+import shutil
 
 import numpy as np
 import pytest
@@ -279,11 +280,76 @@ class TestClasses:
             folders.append(write_folder(tmp_path / name, scores))
         return counted(segbench, tmp_path / "r.segbench", *folders, "--classes", "0-2")
 
-    def test_all_answers_by_each_class(self, segbench, kept):
+    def test_all_of_two_methods_is_one_table(self, segbench, kept):
+        lines = segbench("compare", kept, "--class", "all").out.splitlines()
+        assert lines[0] == (
+            "By ODS F, one is better than other in 1 of 3 classes, worse in none; in 2 they cannot be told apart"
+        )
+        assert lines[2].split() == ["class", "one", "other", "difference", "95", "%", "interval", "p"]
+        document = strict_json(segbench("compare", kept, "--class", "all", *AS_JSON, "--metrics", "ods_f").out)
+        rows = {each["class"]: each["differences"][0] for each in document["answers"]}
+        assert [line.split()[0] for line in lines[3:6]] == [*rows] == ["0", "1", "2"]
+        for line, row in zip(lines[3:6], rows.values(), strict=True):
+            cells = line.replace("< ", "").replace("[", "").replace(",", "").replace("]", "").split()[1:]
+            fields = "estimate_a", "estimate_b", "difference", "low", "high", "p_holm"
+            expected = [max(row[field], 1e-4) if field == "p_holm" else row[field] for field in fields]
+            assert list(map(float, cells)) == pytest.approx(expected, abs=6e-5)
+        assert lines[6] == "difference: one - other"
+        assert "after Holm's correction for all pairs of all 3 classes" in lines[7]
+        assert sum("Holm's correction raises each p" in line for line in lines) == 1
+
+    def test_all_of_two_methods_is_a_table_for_each_metric(self, segbench, kept):
+        text = segbench("compare", kept, "--class", "all", "--metrics", "ods_f,fpr_at_95_tpr").out
+        assert text.count("\nclass ") == 2
+        assert "one and other by FPR95 in 3 classes, without a test" in text
+        assert "difference: one - other; lower is better" in text
+
+    def test_all_against_one_method_is_the_table_of_the_other_minus_it(self, segbench, kept):
+        lines = segbench("compare", kept, "--class", "all", "--against", "one").out.splitlines()
+        assert "other is better than one in none of 3 classes, worse in 1" in lines[0]
+        assert lines[2].split()[:3] == ["class", "other", "one"]
+        assert lines[6] == "difference: other - one"
+
+    def test_all_of_two_methods_by_the_signed_rank_test(self, segbench, kept):
+        options = "--class", "all", "--test", "signed-rank"
+        lines = segbench("compare", kept, *options).out.splitlines()
+        assert "; judged by mean F" in lines[0]
+        assert lines[6] == "difference: one - other; Hodges-Lehmann estimate of the differences of images"
+        row = strict_json(segbench("compare", kept, *options, *AS_JSON).out)["answers"]
+        expected = {
+            each["class"]: each["differences"][0]["signed_rank"] for each in row if each["metric"] == "mean_image_f"
+        }
+        shown = {cells[0]: float(cells[3]) for cells in map(str.split, lines[3:6])}
+        assert shown == {name: pytest.approx(ranks["difference"], abs=6e-5) for name, ranks in expected.items()}
+
+    def test_all_of_methods_with_long_names_fits_a_terminal(self, segbench, kept):
+        names = f"one={'a_network_' * 4}1,other={'a_network_' * 4}2"
+        lines = segbench("compare", kept, "--class", "all", "--names", names).out.splitlines()
+        assert lines[2].startswith("class")
+        assert max(map(len, lines[2:6])) <= 80
+        first, second = lines[2].split()[1:3]
+        assert first != second
+
+    def test_all_of_two_methods_says_where_one_finds_nothing(self, segbench, tmp_path):
+        rng = np.random.default_rng(0)
+        truths = {f"{k}.png": rng.integers(0, 3, (9, 10)).astype(np.uint8) for k in range(10)}
+        noisy = {name: np.where(rng.random((9, 10)) < 0.3, 0, truth).astype(np.uint8) for name, truth in truths.items()}
+        lacking = {name: np.where((truth == 2) & (name < "2"), 1, truth) for name, truth in noisy.items()}
+        maps = (("gt", truths), ("whole", noisy), ("lacking", lacking))
+        folders = [write_folder(tmp_path / name, of_side) for name, of_side in maps]
+        kept = counted(segbench, tmp_path / "r.segbench", *folders, "--classes", "0-2", verb="contours")
+        text = segbench("compare", kept, "--class", "all", "--metrics", "hd95").out
+        assert "\n2: on the 8 of 10 images that both have; lacking finds nothing in 2\n" in text
+        assert "1: on the" not in text
+
+    def test_all_of_three_methods_answers_by_each_class(self, segbench, kept, tmp_path):
+        truth, third = tmp_path / "gt", tmp_path / "third"
+        shutil.copytree(tmp_path / "other", third)
+        counted(segbench, kept, truth, third, "--classes", "0-2")
         lines = segbench("compare", kept, "--class", "all").out.splitlines()
         verdicts = [line.split(":")[0] for line in lines if line[:3] in ("0: ", "1: ", "2: ")]
-        assert verdicts == ["0", "1", "2"]
-        assert "2: one leads other by" in "\n".join(lines)
+        assert verdicts[:3] == ["0", "1", "2"]
+        assert sum("Holm's correction raises each p" in line for line in lines) == 1
 
     def test_outcomes_of_a_check_name_the_class_as_answers_do(self, segbench, kept):
         options = [
