@@ -666,9 +666,41 @@ def matched_detections(truth, predicted, label, iou):
             yield score, is_true
 
 
+def of_froc(seed):
+    rng = np.random.default_rng(seed)
+    images = [scored_image(rng) for _ in range(4)]
+    values = {rate: [] for rate in (1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8)}
+    for label in (1, 2):
+        hits = [hit_objects(*image, label) for image in images]  # (score, the only object hit or None)
+        objects = sum(np.sum(np.array(truth["labels"]) == label) for truth, _ in images)
+        for rate, sensitivity in values.items():
+            found = [0]
+            for least in {score for of_image in hits for score, _ in of_image}:
+                kept = [[hit for score, hit in of_image if score >= least] for of_image in hits]
+                if sum(of_image.count(None) for of_image in kept) <= rate * len(images):
+                    found.append(sum(len({*of_image} - {None}) for of_image in kept))
+            sensitivity.append(max(found) / objects)
+    means = [np.mean(sensitivity) for sensitivity in values.values()]
+    measured = summary(images, Objects(kind="scored"))
+    yield "froc", measured["froc"], np.mean(means)
+    yield "froc", measured["froc_camelyon"], np.mean(means[1:])
+    yield "froc", measured["froc_1_4"], means[1]
+
+
+def hit_objects(truth, predicted, label):
+    """Return the score of each detection of a class, and the object that it shares a pixel with, if any."""
+    objects = [mask for mask, other in zip(truth["masks"], truth["labels"], strict=True) if other == label]
+    detections = zip(predicted["scores"], predicted["masks"], predicted["labels"], strict=True)
+    return [
+        (score, next((k for k, true in enumerate(objects) if np.any(mask & true)), None))
+        for score, mask, other in detections
+        if other == label
+    ]
+
+
 ALL = (
     of_pixels, of_equal_bins, of_labels, of_masks, of_regions, of_contours, of_sequences, of_centerlines, of_objects,
-    of_components, of_lesions, of_saliency, of_anomalies, of_boundaries, of_scored,
+    of_components, of_lesions, of_saliency, of_anomalies, of_boundaries, of_scored, of_froc,
 )  # fmt: skip
 
 

@@ -43,7 +43,7 @@ def settings(tmp_path):
         segbench.Contours(sequences=True),
         segbench.Centerlines(thresholds=19),
         *(segbench.Objects(kind=kind, iou=(0.5,)) for kind in ("instances", "panoptic")),
-        segbench.Objects(kind="components"),
+        segbench.Objects(kind="components", at=0.5),
         segbench.ScoredObjects(),
         segbench.Objects(kind="components", dilate=3, min_size=50),
         segbench.Anomalies(),

@@ -4,8 +4,9 @@
 
 Draws sets of expressions with and without targets (metrics of referring segmentation, in fractions), and of roads that
 are shifted, lost or added (correctness, completeness and quality, by distance transforms), and soft maps of polyps
-(means and maxima over thresholds, in fractions), small targets (centroids in fractions), and label
-maps with bands along borders (a distance transform for each class). Tests check some of them.
+(means and maxima over thresholds, in fractions), small targets (centroids in fractions), detections of instances and
+components with scores (FROC in fractions, and as the script of LUNA16 interpolates), and label maps with bands along
+borders (a distance transform for each class). Tests check some of them.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from types import ModuleType
 
 import numpy as np
 
-from segbench import Contours, Labels, count
+from segbench import Contours, Labels, Objects, ScoredObjects, count
 
 sys.path.extend(
     str(Path(__file__).resolve().parents[2] / "tests" / name)
@@ -27,6 +28,7 @@ sys.path.extend(
 )
 import test_bands
 import test_buffer
+import test_froc
 import test_polyps
 import test_referring
 import test_targets
@@ -72,6 +74,24 @@ def of_targets(rng: np.random.Generator) -> Iterator[Pair]:
     return _pairs(test_targets, test_targets.drawn_pairs(rng))
 
 
+def of_detections(rng: np.random.Generator) -> Iterator[Pair]:
+    """Compare FROC of a random set of instances, and of components; that of LUNA16's script, too."""
+    hit_iou = rng.choice([None, 0.25])
+    instances, maps = test_froc.drawn_instances(rng), test_froc.drawn_maps(rng)
+    of_instances, of_maps = test_froc.of_classes(instances, hit_iou), test_froc.of_components(maps, hit_iou)
+    for interpolate in (False, True):
+        settings = {"hit_iou": hit_iou, "interpolate": interpolate}
+        components = Objects(kind="components", at=0.5, **settings)
+        for images, protocol, classes in (
+            (instances, ScoredObjects(**settings), of_instances),
+            (maps, components, of_maps),
+        ):
+            measured, expected = test_froc.summary(images, protocol), test_froc.peer(classes, interpolate=interpolate)
+            yield from ((measured[key], float(value)) for key, value in expected.items())
+    if sum(objects for objects, _ in of_maps[0]):
+        yield test_froc.summary(maps, components)["froc"], test_froc.as_luna16(of_maps[0])
+
+
 def of_bands(rng: np.random.Generator) -> Iterator[Pair]:
     """Compare mIoU and every count of a random label map without a band along borders, and of the band alone."""
     truth, predicted, classes, field, radius = test_bands.drawn_maps(rng)
@@ -87,6 +107,7 @@ CHECKS: dict[str, Callable[[np.random.Generator], Iterator[Pair]]] = {
     "roads": of_roads,
     "polyps": of_polyps,
     "small targets": of_targets,
+    "FROC": of_detections,
     "bands": of_bands,
 }
 

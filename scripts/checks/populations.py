@@ -242,7 +242,7 @@ def _detected(random: Random, number: Integers, cell: Integers, shared: Floats) 
             segbench.ScoredObjectCounts(
                 labels=np.arange(5), called="", objects=objects, detections=of_cells[image],
                 scores=scores[begin:end], ranks=ranks[begin:end], matched=matched[begin:end],
-                ignored=np.full(end - begin, 2**40 - 2**10),
+                ignored=np.full(end - begin, 2**40 - 2**10), hits=2 * (matched[begin:end] & 1),
             )
         )  # fmt: skip
     return counts

@@ -578,6 +578,23 @@ def targets() -> Figure:
     return figure
 
 
+def froc() -> Figure:
+    """Draw a FROC curve in steps and between its points, and the seven rates at which it is read."""
+    found, false = np.array([0, 2, 3, 4, 5, 6, 7, 8]) / 9, np.array([0, 0, 1, 2, 4, 9, 14, 30]) / 6
+    rates = 2.0 ** np.arange(-3, 4)
+    figure, (ax,) = row(1, 5.4, 3.4)
+    ax.step([*false, 16], [*found, found[-1]], where="post", color=COLOURS[0])
+    between = np.geomspace(1 / 16, 16, 500)
+    ax.plot(between, np.interp(between, false, found), ":", color=COLOURS[1])
+    read = [found[false <= rate].max() for rate in rates]
+    ax.plot(rates, read, "o", color=COLOURS[0])
+    ax.set_xscale("log", base=2)
+    ax.set_xticks(rates, ["1/8", "1/4", "1/2", "1", "2", "4", "8"])
+    ax.text(2, 0.2, f"mean {number(float(np.mean(read)), digits=3)}", **MIDDLE)
+    ax.set(xlabel="false detections per image", ylabel="share of objects found", xlim=(1 / 11, 11), ylim=(0, 1))
+    return figure
+
+
 def pro() -> Figure:
     """Draw the PRO curve of the demo's objects, and its area up to 30 %."""
     folder = DEMO / "objects"
@@ -653,6 +670,7 @@ PICTURES: dict[str, Drawing] = {
     "components": components,
     "lesions": lesions,
     "targets": targets,
+    "froc": froc,
     "pro": pro,
     "pimo": pimo,
     "spro": spro,

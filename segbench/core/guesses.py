@@ -146,6 +146,8 @@ METRICS = {
     "lesion_f1": "lesionwisef1",
     "pd": "probabilityofdetection detectionprobability detectionrate",
     "fa": "falsealarm falsealarmrate",
+    "froc": "cpm competitionperformancemetric frocscore meansensitivity averagesensitivity",
+    "froc_camelyon": "camelyon16froc froccamelyon16",
     "cldice": "centerlinedice",
     "aupro": "pro aupro30",
     "aupimo": "pimo",
@@ -162,6 +164,7 @@ WITH_AN_OPTION = {
     "lesion_f1": "objects",
     "pd": "objects",
     "fa": "objects",
+    "froc": "objects",
     "crispness": "boundaries",
 }
 """The protocols of metrics that only some settings add."""

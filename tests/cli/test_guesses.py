@@ -150,6 +150,8 @@ def test_names_of_papers_are_understood(segbench, results, typed, key):
         (Saliency(), "mDice", "mean_dice"),
         (Objects(kind="components"), "Pd", "pd"),
         (Objects(kind="components"), "Fa", "fa"),
+        (Objects(kind="components", at=0.5), "CPM", "froc"),
+        (Objects(kind="scored"), "FROC", "froc"),
         (Saliency(), "mIoU", "mean_iou"),
         (Saliency(), "maxDice", "dice_max"),
         (Saliency(), "maxIoU", "iou_max"),

@@ -32,8 +32,9 @@ Conventions
    HD95, 374 for missed and false ones. With neither they are 1 and 0.
 9. Pd and Fa (`targets`): components of images match one to one if their centroids are less than 3 pixels apart, the
    nearest pairs first. Fa counts the pixels of predicted components without match.
-10. With ``min_size`` objects of at most this size are removed on both sides, as in 5; sizes are exact.
-11. Scores above the threshold are predicted, as in the official code of SMIYC; other protocols take those at it, too.
+10. FROC: see `froc`. A predicted component has the highest score inside.
+11. With ``min_size`` objects of at most this size are removed on both sides, as in 5; sizes are exact.
+12. Scores above the threshold are predicted, as in the official code of SMIYC; other protocols take those at it, too.
 
 Differences from other code
 ---------------------------

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arrays import Array, BoolArray, IntArray
+from segbench.core.arrays import Array, BoolArray, FloatArray, IntArray
 from segbench.core.compiling import compiled
 from segbench.imaging.components import number_components
 from segbench.inputs.class_names import written_classes
@@ -19,6 +19,7 @@ from segbench.inputs.object_kinds import COMPONENTS, INSTANCES
 from segbench.inputs.overlaps import Overlaps, added_up
 from segbench.inputs.segments import Classes, Segments
 from segbench.protocols.objects.counts import ObjectCounts
+from segbench.protocols.objects.froc_kernels import count_hits
 from segbench.protocols.objects.targets import count_targets
 
 _TIE = 1e-9
@@ -199,8 +200,13 @@ def count_panoptic(overlaps: Overlaps, truth: Segments, predicted: Segments, cla
     )
 
 
-def count_components(true: Array, predicted: Array, pixels: int) -> ObjectCounts:
-    """Count an image by its numbered components, see `components_of`; `pixels` are those of it that count."""
+def count_components(
+    true: Array, predicted: Array, pixels: int, scores: FloatArray | None = None, hit_iou: float | None = None
+) -> ObjectCounts:
+    """Count an image by its numbered components, see `components_of`; `pixels` are those of it that count.
+
+    With the scores of pixels, predicted components are ranked by their highest, and hit true ones from this IoU on.
+    """
     overlaps = Overlaps.of(true, predicted)
     is_true, is_predicted = overlaps.true > 0, overlaps.predicted > 0
     rows, columns, shared = overlaps.some(is_true[overlaps.rows] & is_predicted[overlaps.columns])
@@ -217,10 +223,34 @@ def count_components(true: Array, predicted: Array, pixels: int) -> ObjectCounts
         objects=[n_true, n_predicted, 0],
         sizes=[n_true, n_predicted],
     )
+    if scores is not None:
+        hit = shared > 0
+        if hit_iou is not None:
+            hit = shared / (overlaps.true_areas[rows] + overlaps.predicted_areas[columns] - shared) >= hit_iou
+        hitting = (np.cumsum(is_predicted) - 1)[columns[hit]], (np.cumsum(is_true) - 1)[rows[hit]]
+        highest = _highest_scores(predicted, scores, overlaps.predicted[is_predicted])
+        counts = _with_hits(counts, highest, *hitting)
     if true.ndim > 2:
         return counts
     matched, false_pixels = count_targets(true, predicted)
     return replace(counts, targets=matched, false_pixels=false_pixels, pixels=pixels)
+
+
+def _highest_scores(predicted: Array, scores: FloatArray, numbers: IntArray) -> FloatArray:
+    """Return the highest score in each numbered component."""
+    highest = np.full(int(numbers.max(initial=0)) + 1, -np.inf)
+    inside = predicted > 0
+    np.maximum.at(highest, predicted[inside], scores[inside])
+    return highest[numbers]
+
+
+def _with_hits(counts: ObjectCounts, scores: FloatArray, predicted: IntArray, true: IntArray) -> ObjectCounts:
+    """Add the scores of predicted components, and what they hit: pairs of a predicted and a true one."""
+    order = np.argsort(-scores, kind="stable")
+    rank_of = np.argsort(order)
+    hits = np.zeros(scores.size, np.int64)
+    count_hits(rank_of[predicted], true, np.ones(int(counts.objects[0, 0]), np.bool_), hits)
+    return replace(counts, scored=True, scores=scores[order], hits=hits)
 
 
 def components_of(

@@ -24,7 +24,7 @@ from segbench.inputs.object_kinds import COMPONENTS, INSTANCES, PANOPTIC
 _OF_CLASSES = ("objects", "sizes")
 _TABLES = {"objects": 3, "sizes": 2, "lesions": 3}
 _SUMS = ("false_lesions", "targets", "false_pixels", "pixels")
-_LISTS = ("things", "objects", "sizes", "shared", "whole", "aji", "lesions")
+_LISTS = ("things", "objects", "sizes", "shared", "whole", "aji", "lesions", "hits")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,6 +65,12 @@ class ObjectCounts(Counts):
     targets, false_pixels, pixels : int
         Of components of images: true ones with a predicted one of their own less than 3 pixels away, by their
         centroids; pixels of the predicted ones that are not taken; all pixels that count.
+    scored : bool
+        Whether predicted components have scores.
+    scores : array of float64, shape (P,)
+        The highest score of each predicted component, falling.
+    hits : array of int, shape (P,)
+        What it hits, as FROC has it: 0 for nothing, n + 1 if it is the first to hit n true components.
 
     Raises
     ------
@@ -101,11 +107,15 @@ class ObjectCounts(Counts):
     targets: int = 0
     false_pixels: int = 0
     pixels: int = 0
+    scored: bool = False
+    scores: FloatArray = field(default_factory=lambda: np.zeros(0))
+    hits: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def __post_init__(self) -> None:
         for name in ("images", *_SUMS):
             object.__setattr__(self, name, as_whole(getattr(self, name), name, most=2**62))
-        object.__setattr__(self, "distances", frozen(as_floats(self.distances, "distances")))
+        for name in ("distances", "scores"):
+            object.__setattr__(self, name, frozen(as_floats(getattr(self, name), name)))
         for name in _LISTS:
             values = as_counts(np.asarray(getattr(self, name)).reshape(-1), name).astype(np.int64, copy=False)
             object.__setattr__(self, name, frozen(values.reshape(-1, _TABLES[name]) if name in _TABLES else values))
@@ -115,12 +125,19 @@ class ObjectCounts(Counts):
         lesions_fit = len(self.lesions) == self.distances.size and bool(is_distance.all() and self.lesions[:, 1].all())
         lesions_fit &= self.connectivity in (0, *CONNECTIVITIES_OF_VOLUMES)
         targets_fit = self.targets <= self.objects[:, :2].sum(axis=0).min() and self.false_pixels <= self.pixels
-        if not (classes_fit and pairs_fit and lesions_fit and targets_fit and self.aji.size == 4):
+        if not (classes_fit and pairs_fit and lesions_fit and targets_fit and self._hits_fit and self.aji.size == 4):
             raise ArgumentError(
                 Message(
                     "unfit-counts", "the arrays of object counts do not fit each other; take counts from segbench.count"
                 )
             )
+
+    @property
+    def _hits_fit(self) -> bool:
+        """Whether each predicted component has a score, falling, and what it hits, if any has."""
+        scored_components = int(self.objects[:, 1].sum()) if self.scored else 0
+        falls = np.isfinite(self.scores).all() and (self.scores[1:] <= self.scores[:-1]).all()
+        return self.scores.size == self.hits.size == scored_components and bool(falls)
 
     @classmethod
     def made(cls, classes: str, shared: ArrayLike, whole: ArrayLike, *, images: int = 1, **others: ArrayLike) -> Self:
@@ -149,7 +166,8 @@ class ObjectCounts(Counts):
 
     @property
     def settings(self) -> tuple[str, ...]:
-        return (self.of, str(self.connectivity), self.unit) if self.connectivity else (self.of,)
+        volumes = (str(self.connectivity), self.unit) if self.connectivity else ()
+        return (self.of, *volumes, "with scores") if self.scored else (self.of, *volumes)
 
     @property
     def ground_truth(self) -> str:
@@ -190,8 +208,8 @@ class ObjectCounts(Counts):
             raise ArgumentError(
                 Message(
                     "counted-otherwise",
-                    "counts of components of volumes add up if connectivity and unit are the same, and these differ; "
-                    "count all with the same settings",
+                    "counts of components add up if connectivity and unit are the same, and all or none have scores, "
+                    "and these differ; count all with the same settings",
                 )
             )
         by_label = grouped((label, (summand, row)) for summand in summands for row, label in enumerate(summand.labels))
@@ -227,8 +245,14 @@ class ObjectCounts(Counts):
             aji=np.sum([summand.aji for summand in summands], axis=0),
             images=sum(summand.images for summand in summands),
         )
+        scores = np.concatenate([summand.scores for summand in summands])
+        hits = np.concatenate([summand.hits for summand in summands])
+        by_score = np.lexsort((hits, -scores))
         return replace(
             total,
+            scored=summands[0].scored,
+            scores=scores[by_score],
+            hits=hits[by_score],
             lesions=np.concatenate([summand.lesions for summand in summands]),
             distances=np.concatenate([summand.distances for summand in summands]),
             connectivity=summands[0].connectivity,

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import eye_array
 
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.messages import Message, Note
@@ -19,6 +20,8 @@ from segbench.core.numbers import shortest
 from segbench.core.table import CountsTable, Sums, columns_of
 from segbench.inputs.object_kinds import COMPONENTS, INSTANCES, MEAN_OVER, OF_COMPONENTS, PANOPTIC
 from segbench.protocols.objects.counts import ObjectCounts, count_reaching, sum_of_iou
+from segbench.protocols.objects.froc import METRICS as FROC_METRICS
+from segbench.protocols.objects.froc import Froc
 from segbench.protocols.objects.lesion_scores import FARTHEST, lesion_scores
 
 _OF_MATCHES = ("f1", "precision", "recall", "threat_score")
@@ -70,8 +73,11 @@ _TARGETS = (
 )
 
 
-def metrics_of_volumes(unit: str) -> tuple[Metric, ...]:
-    """Return the metrics of components of volumes, those of BraTS first, and their totals; distances are in a unit."""
+def metrics_of_volumes(unit: str, *, scored: bool = False) -> tuple[Metric, ...]:
+    """Return the metrics of components of volumes, those of BraTS first, and their totals; distances are in a unit.
+
+    With scores there is FROC.
+    """
     lesions = (
         _score(
             "lesion_dice", "Dice", "mean over lesions and false ones, then over cases, as BraTS has it",
@@ -84,13 +90,17 @@ def metrics_of_volumes(unit: str) -> tuple[Metric, ...]:
         ),
     )  # fmt: skip
     components = [replace(metric, headline=False) for metric in _COMPONENTS]
-    return (*shares(lesions[0]), lesions[1], *shares(*components), *TOTALS)
+    froc = FROC_METRICS if scored else ()
+    return (*shares(lesions[0]), lesions[1], *shares(*components), *froc, *TOTALS)
 
 
-def metrics_of(kind: str, iou: Sequence[Fraction]) -> tuple[Metric, ...]:
-    """Return the metrics of objects of a kind, some of them at these thresholds of IoU, and their totals."""
+def metrics_of(kind: str, iou: Sequence[Fraction], *, scored: bool = False) -> tuple[Metric, ...]:
+    """Return the metrics of objects of a kind, some of them at these thresholds of IoU, and their totals.
+
+    Components with scores have FROC.
+    """
     if kind == COMPONENTS:
-        return (*shares(*_COMPONENTS, *_TARGETS), *TOTALS)
+        return (*shares(*_COMPONENTS, *_TARGETS), *(FROC_METRICS if scored else ()), *TOTALS)
     pooled = _metrics_at_thresholds(iou)
     untitled = [replace(metric, title="", headline=False, note="") for metric in pooled]
     if kind == PANOPTIC:
@@ -140,8 +150,10 @@ class ObjectTable(CountsTable[ObjectCounts]):
     drawn_from: ClassVar[Fraction] = Fraction(1, 2)
     """The lowest of the thresholds that `by_threshold` has, over a range of 1/2."""
 
-    def __init__(self, iou: Sequence[Fraction], metrics: Sequence[Metric], per_image: Mapping[str, Any]) -> None:
-        super().__init__(per_image)
+    def __init__(
+        self, iou: Sequence[Fraction], metrics: Sequence[Metric], per_image: Mapping[str, Any], settings: Any = None
+    ) -> None:
+        super().__init__(per_image, settings)
         self.metrics = tuple(metric for metric in metrics if metric.kind == "score")
         self._thresholds = tuple(dict.fromkeys((*iou, *MEAN_OVER)))
         self._column_at = {float(threshold): self._thresholds.index(threshold) for threshold in iou}
@@ -399,10 +411,36 @@ class ComponentTable(ObjectTable):
                     "pixels": counts.pixels,
                 }
             )
-        return columns_of(images)
+        columns = columns_of(images)
+        if images and self.froc is not None:  # which is not computed from sums
+            columns["image"] = eye_array(self.images, format="csr")
+        return columns
+
+    @cached_property
+    def froc(self) -> Froc | None:
+        """Predicted components as FROC takes them; None of masks, which have no scores."""
+        if self.settings.at is None:
+            return None
+        ordered = list(self.ordered)
+        image_of = np.repeat(np.arange(self.images), [counts.scores.size for counts in ordered])
+        scores = np.concatenate([np.zeros(0), *(counts.scores for counts in ordered)])
+        hits = np.concatenate([np.zeros(0, np.int64), *(counts.hits for counts in ordered)])
+        order = np.argsort(-scores, kind="stable")
+        return Froc(
+            summed_images=np.array([counts.images for counts in ordered], np.int64),
+            starts=np.array([0, scores.size]),
+            images=image_of[order],
+            groups=np.unique(-scores[order], return_inverse=True)[1],
+            hits=hits[order],
+            objects=self.numbers[:, 0],
+            object_images=np.arange(self.images),
+            object_classes=np.zeros(self.images, np.int64),
+            interpolates=self.settings.interpolate,
+        )
 
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
         true, touched = of["true"], of["touched"]
+        froc = {} if self.froc is None else self.froc.metrics_of(np.ascontiguousarray(of["image"], np.float64))
         f1 = 2 * of["tp"] / (of["tp"] + true[:, np.newaxis] + of["fp"])
         return {
             "component_f1": f1.mean(axis=1),
@@ -413,6 +451,7 @@ class ComponentTable(ObjectTable):
             "lesion_f1_images": of["lesion_f1"],
             "pd": of["targets"] / true,
             "fa": of["false_pixels"] / of["pixels"],
+            **froc,
         }
 
     @property

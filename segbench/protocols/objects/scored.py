@@ -17,7 +17,7 @@ from segbench.inputs.class_names import written_classes
 from segbench.inputs.object_kinds import SCORED
 from segbench.inputs.scored_instances import ScoredInstances
 from segbench.loaders.instance_files import INSTANCE_FILES
-from segbench.protocols.objects.settings import Objects
+from segbench.protocols.objects.settings import Objects, as_hit_iou
 from segbench.protocols.one_class import OneClass
 from segbench.protocols.states import State
 
@@ -53,6 +53,10 @@ class ScoredObjects(Protocol, can.FromCounts, can.Divided, can.Pictured):
         How many detections of each class count in an image, those of highest score.
     boundary_ratio : float
         How wide boundaries are, as a share of the image's diagonal: .02, of Cityscapes .005.
+    hit_iou : float, optional
+        FROC: the least IoU at which a detection hits an object. None: one common pixel.
+    interpolate : bool
+        FROC: read sensitivity between points of the curve, as LUNA16, CAMELYON16 and MONAI do.
     divisor : int, optional
         Ground truth that is a label map holds ``class * divisor + instance``, and below it crowds of a class. None:
         numbers of objects, which are all of class 1.
@@ -99,6 +103,8 @@ class ScoredObjects(Protocol, can.FromCounts, can.Divided, can.Pictured):
     boundary_ratio: float = option(
         "Set the width of boundaries as a share of the diagonal.", 0.02, metavar="R", rare=True
     )
+    hit_iou: float | None = option_like(Objects, "hit_iou")
+    interpolate: bool = option_like(Objects, "interpolate")
     divisor: int | None = option_like(Objects, "divisor")
     classes: int | Sequence[int] | str | None = option_like(ScoredInstances, "classes")
     names: Sequence[str] | None = None
@@ -108,7 +114,7 @@ class ScoredObjects(Protocol, can.FromCounts, can.Divided, can.Pictured):
         set_fields(self, max_dets=as_whole(self.max_dets, "max_dets", least=1, most=_MOST_DETECTIONS))
         expected = "a share of the diagonal, above 0 and below 1"
         ratio = as_real(self.boundary_ratio, "boundary_ratio", expected, least=0, most=1, open_ends=True)
-        set_fields(self, boundary_ratio=ratio)
+        set_fields(self, boundary_ratio=ratio, hit_iou=as_hit_iou(self.hit_iou))
         if self.divisor is not None:
             set_fields(self, divisor=as_whole(self.divisor, "divisor", least=2, most=_LARGEST_DIVISOR))
         take_settings(self)
@@ -134,6 +140,8 @@ class ScoredObjects(Protocol, can.FromCounts, can.Divided, can.Pictured):
         signature = {"overlap": self.overlap, "area": self.area, "max_dets": str(self.max_dets), "classes": classes}
         if self.divisor is not None:
             signature["divisor"] = str(self.divisor)
+        if self.hit_iou is not None:
+            signature["hit_iou"] = str(self.hit_iou)
         return signature | ({"boundary_ratio": str(self.boundary_ratio)} if self.overlap == "boundary" else {})
 
     @classmethod
@@ -151,7 +159,7 @@ class ScoredObjects(Protocol, can.FromCounts, can.Divided, can.Pictured):
     def table(self, per_image: Mapping[str, ScoredObjectCounts]) -> Table:
         from segbench.protocols.objects.scored_metrics import ScoredObjectTable
 
-        return ScoredObjectTable(per_image, self.max_dets)
+        return ScoredObjectTable(per_image, self.max_dets, interpolate=self.interpolate)
 
     def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:
         """Outline what is found at IoU .5 by detections with at least this score, and what is missed or false."""
@@ -209,7 +217,7 @@ class ScoredObjects(Protocol, can.FromCounts, can.Divided, can.Pictured):
         """What decides counts."""
         from segbench.protocols.objects.scored_counting import Rules
 
-        return Rules(self.overlap, self.area, self.max_dets, self.boundary_ratio)
+        return Rules(self.overlap, self.area, self.max_dets, self.boundary_ratio, self.hit_iou or 0.0)
 
     def count(self, sample: Sample) -> Counted:
         from segbench.protocols.objects.scored_counting import count_scored

@@ -20,6 +20,7 @@ from segbench.imaging.run_lengths import (
     overlap_boxes,
     overlap_masks,
 )
+from segbench.protocols.objects.froc_kernels import count_hits
 from segbench.protocols.objects.scored_counts import RANGES, THRESHOLDS, ScoredObjectCounts, names_as_json
 
 Overlap = Literal["mask", "box", "boundary"]
@@ -40,6 +41,12 @@ class Rules:
     area: AreaOf = "mask"
     max_dets: int = 100
     boundary_ratio: float = 0.02
+    hit_iou: float = 0.0  # 0: one common pixel
+
+    def hit(self, overlaps: FloatArray) -> BoolArray:
+        """Return which overlaps are hits, as FROC counts them."""
+        hits: BoolArray = overlaps >= self.hit_iou if self.hit_iou else overlaps > 0
+        return hits
 
 
 def count_scored(truth: Instances, predicted: Instances, rules: Rules) -> ScoredObjectCounts:
@@ -48,12 +55,15 @@ def count_scored(truth: Instances, predicted: Instances, rules: Rules) -> Scored
     scores, labels = image.scores, image.labels
     is_ignored = truth.crowds | _outside(image.true_areas)  # (ranges, objects)
     is_outside = _outside(image.predicted_areas)
-    order, ranks, outcomes = [], [], []
+    order, ranks, outcomes, hits = [], [], [], []
     for label in labels.tolist():
         rows, columns = image.of_class(label)
         outcome = np.zeros((2, rows.size), np.int64)
         overlaps = image.overlaps.of(rows, columns)
         match_detections(overlaps, truth.crowds[columns], is_ignored[:, columns], is_outside[:, rows], outcome)
+        hits.append(np.zeros(rows.size, np.int64))
+        hitting, hit = np.nonzero(rules.hit(overlaps))
+        count_hits(hitting, hit, ~truth.crowds[columns], hits[-1])
         order.append(rows)
         ranks.append(np.arange(rows.size))
         outcomes.append(outcome)
@@ -70,6 +80,7 @@ def count_scored(truth: Instances, predicted: Instances, rules: Rules) -> Scored
         ranks=np.concatenate([np.zeros(0, np.int64), *ranks]),
         matched=matched,
         ignored=ignored,
+        hits=np.concatenate([np.zeros(0, np.int64), *hits]),
     )
 
 

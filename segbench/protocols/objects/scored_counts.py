@@ -19,7 +19,8 @@ THRESHOLDS = 10
 """How many thresholds of IoU there are: .5, .55 to .95."""
 RANGES = ("all", "small", "medium", "large")
 """The ranges of areas."""
-_WHOLE_NUMBERS = ("labels", "objects", "detections", "ranks", "matched", "ignored")
+_OF_DETECTIONS = ("ranks", "matched", "ignored", "hits")
+_WHOLE_NUMBERS = ("labels", "objects", "detections", *_OF_DETECTIONS)
 BITS = THRESHOLDS * len(RANGES)
 """Bits of `ScoredObjectCounts.matched` and `ignored`: all thresholds of the first range, rising, then of the next."""
 
@@ -28,7 +29,7 @@ BITS = THRESHOLDS * len(RANGES)
 class ScoredObjectCounts(Counts):
     """Detections of one image, or of many, by class and falling score, and the number of true objects.
 
-    Counts add with ``+``, and keep 30 bytes a detection; packed they take a few.
+    Counts add with ``+``, and keep 40 bytes a detection; packed they take a few.
 
     Parameters
     ----------
@@ -47,6 +48,8 @@ class ScoredObjectCounts(Counts):
     matched, ignored : array of int, shape (D,)
         What became of it: bit ``10 a + t`` is set where it is matched to an object that counts, or neither right nor
         wrong, for the area range a and the threshold of IoU t (0 for .5, 9 for .95). With neither it is wrong.
+    hits : array of int, shape (D,)
+        What it hits, as FROC has it: 0 for nothing, n + 1 if it is the first to hit n objects.
     images : int
         How many images are added up.
 
@@ -78,6 +81,7 @@ class ScoredObjectCounts(Counts):
     ranks: IntArray
     matched: IntArray
     ignored: IntArray
+    hits: IntArray
     images: int = 1
 
     def __post_init__(self) -> None:
@@ -93,8 +97,7 @@ class ScoredObjectCounts(Counts):
         rises = bool((self.labels[1:] > self.labels[:-1]).all())
         classes_fit = self.labels.size == len(self.objects) == self.detections.size and rises
         names_fit = not self.called or len(self.names) == self.labels.size
-        lists = (self.ranks, self.matched, self.ignored)
-        lists_fit = all(values.size == self.scores.size for values in lists)
+        lists_fit = all(arrays[name].size == self.scores.size for name in _OF_DETECTIONS)
         lists_fit = lists_fit and self.detections.sum() == self.scores.size and bool(np.isfinite(self.scores).all())
         if not (classes_fit and names_fit and lists_fit and self._falls and self._bits_fit):
             raise ArgumentError(
@@ -137,7 +140,7 @@ class ScoredObjectCounts(Counts):
         rows = slice(row, row + has_class)
         end = int(self.detections[: rows.stop].sum())
         kept = slice(end - int(self.detections[rows].sum()), end)
-        lists = {name: getattr(self, name)[kept] for name in ("scores", "ranks", "matched", "ignored")}
+        lists = {name: getattr(self, name)[kept] for name in ("scores", *_OF_DETECTIONS)}
         classes = {name: getattr(self, name)[rows] for name in ("labels", "objects", "detections")}
         called = json.dumps(self.names[rows]) if self.called and has_class else ""
         return self.unchecked(called=called, images=self.images, **classes, **lists)
@@ -156,10 +159,10 @@ class ScoredObjectCounts(Counts):
         class_of = np.searchsorted(labels, np.concatenate(of_detections))
         lists = {
             name: np.concatenate([getattr(summand, name) for summand in summands])
-            for name in ("scores", "ranks", "matched", "ignored")
+            for name in ("scores", *_OF_DETECTIONS)
         }
         # Whatever the order of the images, equal detections come in the same order.
-        order = np.lexsort((lists["ignored"], lists["matched"], lists["ranks"], -lists["scores"], class_of))
+        order = np.lexsort((*(lists[name] for name in reversed(_OF_DETECTIONS)), -lists["scores"], class_of))
         return cls(
             labels=labels,
             called=_called(labels, summands),

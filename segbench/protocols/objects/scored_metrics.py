@@ -36,6 +36,8 @@ from segbench.core.scores import ScoreCounts
 from segbench.core.series import Series, Space
 from segbench.core.table import CountsTable, Sums
 from segbench.protocols.objects import scored_kernels as kernels
+from segbench.protocols.objects.froc import METRICS as FROC_METRICS
+from segbench.protocols.objects.froc import Froc
 from segbench.protocols.objects.metrics import TOTALS
 from segbench.protocols.objects.scored_counts import RANGES, THRESHOLDS, ScoredObjectCounts
 
@@ -70,7 +72,7 @@ def metrics_of(max_dets: int) -> tuple[Metric, ...]:
         *(_score(f"coco_ar_{limit}", f"AR@{limit}", priority=3, images=False) for limit in limits_of(max_dets)),
         *(_score(f"coco_ar_{area}", f"AR {area}", priority=5, images=False) for area in RANGES[1:]),
     )  # fmt: skip
-    return shares(*scores)
+    return (*shares(*scores), *FROC_METRICS)
 
 
 def _measured_keys(max_dets: int) -> tuple[str, ...]:
@@ -94,9 +96,11 @@ class DetectionSet(NamedTuple):
     class_names: tuple[str, ...]
     detections: kernels.Detections
     scores: FloatArray
+    hits: IntArray
     objects: IntArray  # (entries, ranges): what images have of classes
     object_images: IntArray
     object_classes: IntArray
+    summed_images: IntArray  # by image, more than 1 where counts of several were added up
 
     @classmethod
     def of(cls, per_image: Mapping[str, ScoredObjectCounts]) -> DetectionSet:
@@ -123,7 +127,9 @@ class DetectionSet(NamedTuple):
         image_of = np.repeat(np.arange(len(counts)), [image.scores.size for image in counts])
         scores = _joined((image.scores for image in counts), np.float64)
         order = np.lexsort((-scores, class_of))
-        lists = [_joined(getattr(image, name) for image in counts)[order] for name in ("ranks", "matched", "ignored")]
+        *lists, hits = (
+            _joined(getattr(image, name) for image in counts)[order] for name in ("ranks", "matched", "ignored", "hits")
+        )
         objects = np.concatenate([np.zeros((0, len(RANGES)), np.int64), *(image.objects for image in counts)])
         return cls(
             names,
@@ -131,9 +137,11 @@ class DetectionSet(NamedTuple):
             tuple(name_of[label] for label in labels.tolist()),
             _grouped(class_of[order], image_of[order], scores[order], lists, labels.size),
             scores[order],
+            hits,
             objects,
             np.repeat(np.arange(len(counts)), [image.labels.size for image in counts]),
             np.searchsorted(labels, _joined(image.labels for image in counts)),
+            np.array([image.images for image in counts], np.int64),
         )
 
     def of_class(self, label: int) -> DetectionSet:
@@ -147,6 +155,7 @@ class DetectionSet(NamedTuple):
             class_names=self.class_names[row : row + 1],
             detections=kernels.Detections(np.array([0, end - begin]), *lists),
             scores=self.scores[begin:end],
+            hits=self.hits[begin:end],
             objects=self.objects[entries],
             object_images=self.object_images[entries],
             object_classes=np.zeros(np.count_nonzero(entries), np.int64),
@@ -280,9 +289,10 @@ class ScoredObjectTable(CountsTable[ScoredObjectCounts]):
     counts = ScoredObjectCounts
     enough_of_class = 15
 
-    def __init__(self, per_image: Mapping[str, Any], max_dets: int) -> None:
+    def __init__(self, per_image: Mapping[str, Any], max_dets: int, *, interpolate: bool = False) -> None:
         super().__init__(per_image)
         self.metrics = metrics_of(max_dets)
+        self._interpolate = interpolate
         self._keys = _measured_keys(max_dets)
         self._limits = np.array(limits_of(max_dets), np.int64)
 
@@ -329,11 +339,11 @@ class ScoredObjectTable(CountsTable[ScoredObjectCounts]):
             )
             for begin, end, of_class in zip(detections.starts, detections.starts[1:], objects, strict=False)
         ]
-        return np.array(values, np.float64).reshape(-1, len(self.metrics))
+        return np.array(values, np.float64).reshape(-1, len(self._keys))
 
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
         weights = np.ascontiguousarray(of["image"], np.float64)
-        means = np.full((len(weights), len(self.metrics)), np.nan)
+        means = np.full((len(weights), len(self._keys)), np.nan)
         method = kernels.MeasuredMethod(
             self.detection_set.detections, self._by_image, self._points, self.by_class, self._settings
         )
@@ -348,7 +358,23 @@ class ScoredObjectTable(CountsTable[ScoredObjectCounts]):
             with ThreadPoolExecutor(threads) as pool:
                 ends = np.linspace(0, len(weights), threads + 1).astype(int).tolist()
                 list(pool.map(measure, map(slice, ends, ends[1:])))
-        return dict(zip(self._keys, means.T, strict=True))
+        return {**dict(zip(self._keys, means.T, strict=True)), **self.froc.metrics_of(weights)}
+
+    @cached_property
+    def froc(self) -> Froc:
+        """Detections as FROC takes them."""
+        whole = self.detection_set
+        return Froc(
+            summed_images=whole.summed_images,
+            starts=whole.detections.starts,
+            images=whole.detections.images,
+            groups=whole.detections.groups,
+            hits=whole.hits,
+            objects=whole.objects[:, 0],
+            object_images=whole.object_images,
+            object_classes=whole.object_classes,
+            interpolates=self._interpolate,
+        )
 
     @cached_property
     def _objects_of_images(self) -> IntArray:

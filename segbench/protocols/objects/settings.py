@@ -79,7 +79,7 @@ _DECIMALS = 10**6
 _ONLY_OF: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("divisor", "classes", "names", "things"), (PANOPTIC,)),
     **dict.fromkeys(("at", "positive", "predicted_positive", "connectivity"), (COMPONENTS,)),
-    **dict.fromkeys(("min_true", "min_predicted", "dilate"), (COMPONENTS,)),
+    **dict.fromkeys(("min_true", "min_predicted", "dilate", "hit_iou", "interpolate"), (COMPONENTS,)),
     **dict.fromkeys(("min_size", "spacing"), (COMPONENTS, INSTANCES)),
     "iou": (INSTANCES, PANOPTIC),
 }
@@ -88,6 +88,13 @@ _ONLY_OF: Mapping[str, tuple[str, ...]] = {
 def _name_instances(_values: Sequence[float]) -> Message:
     """Say how label maps are counted, where masks are expected."""
     return Message("fix", "for numbers of objects give {kind}", kind=Setting("kind", INSTANCES))
+
+
+def as_hit_iou(iou: float | None) -> float | None:
+    """Check from which IoU FROC counts hits; None for one common pixel."""
+    if iou is None:
+        return None
+    return as_real(iou, Setting("hit_iou", None), "an IoU above 0, to 1", least=1e-9, most=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,6 +143,11 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         Components of volumes: true ones that touch after so many dilations are one lesion of ``lesion_dice`` and
         ``lesion_hd95``, which take all predicted components that touch its dilation. Lesions of at most `min_size` are
         left out.
+    hit_iou : float, optional
+        FROC, of components with `at`: the least IoU at which a predicted component hits a true one. None: one common
+        pixel.
+    interpolate : bool
+        FROC: read sensitivity between points of the curve, as LUNA16, CAMELYON16 and MONAI do.
     spacing : float, sequence of float, mapping, path, or "header"
         How far apart pixels or voxels are, as in `Contours`: of `min_size` and ``lesion_hd95``.
 
@@ -224,6 +236,17 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         shown="none",
         rare=True,
     )
+    hit_iou: float | None = option(
+        "Count hits of FROC from this IoU.",
+        metavar="IOU",
+        read=read_number,
+        example="0.1",
+        shown="one common pixel",
+        rare=True,
+    )
+    interpolate: bool = option(
+        "Read FROC between points of the curve, as LUNA16 does.", False, measuring="apart", rare=True
+    )
     spacing: float | Sequence[Any] | Mapping[str, Any] | str | PathLike[str] = option(
         "Set the size of pixels in mm: of all images, of each (CSV), or as headers have it.",
         1.0,
@@ -247,7 +270,7 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         if self.kind is None:
             set_fields(self, _usual_kind=self.divisor is None)
             set_fields(self, kind=INSTANCES if self.divisor is None else PANOPTIC)
-        set_fields(self, iou=tuple(map(float, self._thresholds)))
+        set_fields(self, iou=tuple(map(float, self._thresholds)), hit_iou=as_hit_iou(self.hit_iou))
         for setting in fields(self):
             kinds = _ONLY_OF.get(setting.name, (self.kind,))
             if self.kind not in kinds and getattr(self, setting.name) != setting.default:
@@ -261,6 +284,16 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
                         kind=Setting("kind", kinds[0]),
                     )
                 )
+        if self.at is None and (self.hit_iou is not None or self.interpolate):
+            name = "hit_iou" if self.hit_iou is not None else "interpolate"
+            raise ArgumentError(
+                Message(
+                    "no-effect",
+                    "{given} is for FROC, which needs scores; give {at}, or leave it out",
+                    given=Setting(name, getattr(self, name)),
+                    at=Setting("at", 0.5),
+                )
+            )
         self._settle_sizes()
         take_settings(self)
         set_fields(self, reads=reading_for(self.reads, cast("Spacing", self.spacing)))
@@ -401,6 +434,8 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
                 signature["predicted_positive"] = str(self.predicted_positive).replace(" ", "")
             if self.at is not None:
                 signature["at"] = self.at if self.at == "best" else written((self.at,))
+            if self.hit_iou is not None:
+                signature["hit_iou"] = str(self.hit_iou)
             if self.of_volumes:
                 signature["dilate"] = str(self.dilate)
             return signature | self._sizes_signed
@@ -423,29 +458,33 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         return signed
 
     def measuring_settings(self) -> frozenset[str]:
-        """Return `iou`; components have thresholds of their own."""
-        return frozenset() if self.kind == COMPONENTS else super().measuring_settings()
+        """Return `iou`, or of components with scores `interpolate`."""
+        if self.kind != COMPONENTS:
+            return frozenset({"iou"})
+        return frozenset() if self.at is None else frozenset({"interpolate"})
 
     @classmethod
     def measuring(cls, counts: Counts) -> Objects:
         objects = cast("ObjectCounts", counts)
-        if not objects.connectivity:
+        if objects.of != COMPONENTS:
             return cls(kind=cast("Kind", objects.of))
         spacing = HEADER if objects.unit else 1.0
-        return cls(kind=cast("Kind", COMPONENTS), connectivity=objects.connectivity, spacing=spacing)
+        connectivity = objects.connectivity or 8
+        at = 0.5 if objects.scored else None  # at any score, they have the same metrics
+        return cls(kind=cast("Kind", COMPONENTS), connectivity=connectivity, spacing=spacing, at=at)
 
     def metrics(self) -> tuple[Metric, ...]:
         from segbench.protocols.objects.metrics import metrics_of, metrics_of_volumes
 
         if self.of_volumes:
-            return metrics_of_volumes(self.distance_unit)
-        return metrics_of(str(self.kind), self._thresholds)
+            return metrics_of_volumes(self.distance_unit, scored=self.at is not None)
+        return metrics_of(str(self.kind), self._thresholds, scored=self.at is not None)
 
     def table(self, per_image: Mapping[str, ObjectCounts]) -> Table:
         from segbench.protocols.objects.metrics import TABLES, VolumeComponentTable
 
         table = VolumeComponentTable if self.of_volumes else TABLES[str(self.kind)]
-        return table(self._thresholds, self.metrics(), per_image)
+        return table(self._thresholds, self.metrics(), per_image, self)
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -506,17 +545,19 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
             return Counted(counts, image.facts, image.notes)
         self._refuse_dimensions(sample)
         maps = self._maps_of(image)
+        scores = None if self.at is None else image.scores
         if image.truth.ndim == 3:
             from segbench.imaging.components import box_of
 
             box = box_of((maps[0] != 0) | (maps[1] != 0))  # outside of which there is nothing to count
-            maps = maps[0][box], maps[1][box]
+            maps, scores = (maps[0][box], maps[1][box]), None if scores is None else scores[box]
         numbers = self._numbers_of(maps, sample)
         if self.kind == INSTANCES:
             counts = counting.count_instances(*numbers)
         else:
             void_pixels = 0 if image.ignored is None else int(image.ignored.sum())
-            counts = counting.count_components(*numbers, image.truth.size - void_pixels)
+            pixels = image.truth.size - void_pixels
+            counts = counting.count_components(*numbers, pixels, scores, self.hit_iou)
             if image.truth.ndim == 3:
                 counts = self._with_lesions(counts, maps, sample)
         return Counted(counts, image.facts, image.notes)

@@ -30,6 +30,7 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "distances": ("own_charts", "distribution of the distances of contours"),
     "object_f1": ("own_charts", "F1 of objects against the threshold of IoU"),
     "object_ts": ("own_charts", "threat score of objects against the threshold of IoU"),
+    "froc": ("own_charts", "objects found against false detections per image"),
     "reliability": ("curves", "share of positives against the score"),
     "pro": ("own_charts", "per-region overlap of anomaly maps"),
     "pimo": ("own_charts", "mean per-image overlap of anomaly maps"),

@@ -13,10 +13,12 @@ from segbench.drawing.charts import Chart, ChartAxis, Guide, Path
 from segbench.protocols.anomalies.curves import LIMITS, RATES, AnomalyCurve
 from segbench.protocols.contours.measures import NEAR
 from segbench.protocols.contours.metrics import ContourTable
+from segbench.protocols.objects.froc import RATES as FROC_RATES
 from segbench.protocols.objects.metrics import ComponentTable, ObjectTable
+from segbench.protocols.objects.scored_metrics import ScoredObjectTable
 from segbench.report.plots.methods import Method, kind_of_curves
 
-_POINTS = 500
+_POINTS = 600
 _NEARLY_ALL = 0.995
 """The axis of tolerances ends where so much of every contour is within them."""
 _HIGH = 0.5
@@ -76,6 +78,25 @@ def _charts_of_objects(drawn: str, methods: Sequence[Method]) -> list[Chart]:
     return [Chart(f"object_{drawn}", caption, x, y, layers, corners=corners)]
 
 
+def _charts_of_froc(methods: Sequence[Method]) -> list[Chart]:
+    """Describe the share of objects that is found at each number of false detections per image."""
+    tables = [method.result.table for method in methods]
+    detections = [table.froc if isinstance(table, (ComponentTable, ScoredObjectTable)) else None for table in tables]
+    if None in detections or all("froc" in method.result.summary.undefined for method in methods):
+        return []
+    low, high = np.log2([min(FROC_RATES.values()), max(FROC_RATES.values())]).tolist()
+    at = np.linspace(low, high, 1 + _POINTS)  # the rates that metrics have are among them
+    layers = []
+    for table, froc in zip(tables, detections, strict=True):
+        shares = froc.sensitivity(2.0**at, np.ones((1, table.images)))[0] if froc and table.images else np.empty(0)
+        known = np.isfinite(shares)
+        layers.append([Path(at[: known.size][known], shares[known])])
+    x = ChartAxis("False detections per image (power of two)", "", (low, high))
+    y = ChartAxis("Share of the objects found")
+    corners = "lower right", "upper left"
+    return [Chart("froc", "Objects found at false detections per image (FROC)", x, y, layers, corners=corners)]
+
+
 def _charts_of_pro(methods: Sequence[Method]) -> list[Chart]:
     """Describe the PRO curves up to a false positive rate of 30 %."""
 
@@ -129,5 +150,6 @@ NSD = kind_of_curves(partial(_charts_of_contours, "nsd"), _CONTOURS, ranked_by="
 DISTANCES = kind_of_curves(partial(_charts_of_contours, "share"), _CONTOURS)
 OBJECT_F1 = kind_of_curves(partial(_charts_of_objects, "f1"), _OBJECTS)
 OBJECT_TS = kind_of_curves(partial(_charts_of_objects, "ts"), _OBJECTS)
+FROC = kind_of_curves(_charts_of_froc, "FROC curve, as its objects have no scores", ranked_by="froc")
 PRO = kind_of_curves(_charts_of_pro, "PRO curve")
 PIMO = kind_of_curves(_charts_of_pimo, "defined AUPIMO", ranked_by="aupimo")
