@@ -15,7 +15,7 @@ import json
 import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import accumulate, groupby
 from typing import Any, NamedTuple
 
@@ -23,8 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.aggregator.records import ByName
+from segbench.core.arrays import BoolArray, IntArray
 from segbench.core.counts import Counts
 from segbench.core.errors import DataError, UnknownMetricError
+from segbench.core.joined import JoinedCounts, ranges
 from segbench.core.messages import Either, Message, Setting
 from segbench.core.numbers import many
 from segbench.core.pooling import batched, number_of_scores
@@ -38,7 +40,7 @@ from segbench.protocols.registry import counts_types
 _PARTS = b"{"  # which no frame of Zstandard begins with
 _DEEPEST = 2  # ranges of scores within classes
 _TRIED = 16
-_LOCAL = threading.local()
+_JSON = json.JSONEncoder(separators=(",", ":"))
 _LITTLE, _MOST_SHRUNK = 2**24, 64
 """What any counts may unpack to, and how many times their packed size where that is more."""
 _COUNT_AFRESH = Message(
@@ -59,8 +61,6 @@ def encode(counts: Counts) -> bytes:
         packed = [encode(part) for part in parts.values()]
         sizes = dict(zip(parts, map(len, packed), strict=True))
         return b"".join([_line({"kind": counts.kind, "parts": sizes}), *packed])
-    import zstandard
-
     header: dict[str, Any] = {"kind": counts.kind}
     arrays: dict[str, tuple[int, str, float, int]] = {}
     planes: list[bytes] = []
@@ -70,19 +70,20 @@ def encode(counts: Counts) -> bytes:
             if not value.size and field.default == ():
                 continue
             scale, numbers = _whole_numbers(value)
-            numbers = numbers.astype("<i8", copy=False).reshape(-1, 1)
-            low, high = (int(numbers.min()), int(numbers.max())) if numbers.size else (0, 0)
-            width = 8 if low < 0 else max(1, (high.bit_length() + 7) // 8)
+            numbers = np.ascontiguousarray(numbers.astype("<i8", copy=False).reshape(-1))
+            bits = int(np.bitwise_or.reduce(numbers))  # of all numbers; the first says whether some are negative
+            width = 8 if bits < 0 else max(1, (bits.bit_length() + 7) // 8)
             arrays[field.name] = width, value.dtype.str, scale, value.size
-            planes += (plane.tobytes() for plane in np.ascontiguousarray(numbers).view(np.uint8).T[:width])
+            planes.append(numbers.view(np.uint8).reshape(-1, 8).T[:width].tobytes())
         elif value != field.default:
             header[field.name] = value
     block = b"".join([_line(header | {"arrays": arrays}), *planes])
-    return zstandard.ZstdCompressor(level=1, write_checksum=True).compress(block)
+    compressed: bytes = _zstandard().compress(block)
+    return compressed
 
 
 def _line(header: Mapping[str, Any]) -> bytes:
-    return json.dumps(header, separators=(",", ":")).encode() + b"\n"
+    return _JSON.encode(header).encode() + b"\n"
 
 
 def _whole_numbers(array: NDArray[Any]) -> tuple[float, NDArray[Any]]:
@@ -90,15 +91,20 @@ def _whole_numbers(array: NDArray[Any]) -> tuple[float, NDArray[Any]]:
     if array.dtype.kind != "f":
         return 0, array
     if array.size and np.isfinite(array).all() and np.abs(array).max() <= 2**31:
-        for scale in (1.0, 255.0, 65535.0, array.size + 1.0):
-            if all(_are_levels(numbers, scale) for numbers in (array[:_TRIED], array)):
-                return scale, np.rint(array * scale)
+        scales = np.array([[1], [255], [65535], [array.size + 1]], array.dtype)
+        for scale in scales[_are_levels(array[:_TRIED], scales), 0]:
+            if array.size <= _TRIED or _are_levels(array[np.newaxis], scale)[0]:
+                return float(scale), np.rint(array * scale)
     bits = array.view(f"u{array.itemsize}")
-    return 0, -np.diff(bits, prepend=bits.dtype.type(0))
+    steps = -bits
+    steps[1:] += bits[:-1]
+    return 0, steps
 
 
-def _are_levels(array: NDArray[Any], scale: float) -> bool:
-    return np.array_equal((np.rint(array * scale) / scale).astype(array.dtype), array)
+def _are_levels(array: NDArray[Any], scales: Any) -> BoolArray:  # noqa: ANN401  one, or a column of several
+    """Return for each scale whether it gives back all numbers."""
+    levels: BoolArray = (np.rint(array * scales) / scales == array).all(axis=-1)
+    return levels
 
 
 def decode(data: bytes, kind: type[Any] = Counts, unpacked: bytes = b"") -> Any:  # noqa: ANN401  counts of that type
@@ -125,24 +131,103 @@ def _of_fields(unpacked: bytes, expected: type[Counts]) -> Counts:
     header, _, block = unpacked.partition(b"\n")
     kind, scalars, arrays = _header(header, expected)
     values, offset = dict(scalars), 0
-    for name, width, dtype, scale, size in arrays:
-        planes: NDArray[np.uint8] = np.frombuffer(block, np.uint8, size * width, offset)
+    for name, packing, size in arrays:
+        planes: NDArray[np.uint8] = np.frombuffer(block, np.uint8, size * packing.width, offset)
         offset += planes.size
-        type_bytes = 1 << (width - 1).bit_length()
+        values[name] = packing.unpacked(planes)
+    return kind(**values)
+
+
+class _Packing(NamedTuple):
+    """How the numbers of an array are packed: in how many bytes each, as which type, and as levels of which scale."""
+
+    width: int
+    dtype: np.dtype[Any]
+    scale: float
+
+    @classmethod
+    @functools.lru_cache(maxsize=1024)
+    def of(cls, width: int, dtype: str, scale: float) -> _Packing:
+        """Read how numbers are packed."""
+        if not _NUMBERS.fullmatch(dtype):
+            raise ValueError("numbers of another type")
+        return cls(width, np.dtype(dtype), scale)
+
+    def unpacked(self, planes: NDArray[np.uint8], sizes: IntArray | None = None) -> NDArray[Any]:
+        """Return numbers, of several images if there are `sizes`, from their lowest bytes, the next, and so on."""
+        type_bytes = 1 << (self.width - 1).bit_length()
         numbers = planes
         if type_bytes > 1:
-            by_number = np.zeros((planes.size // width, type_bytes), np.uint8)
-            for byte, plane in enumerate(planes.reshape(width, -1)):
+            by_number = np.zeros((planes.size // self.width, type_bytes), np.uint8)
+            for byte, plane in enumerate(planes.reshape(self.width, -1)):
                 by_number[:, byte] = plane
             numbers = by_number.reshape(-1).view("<i8" if type_bytes == 8 else f"<u{type_bytes}")
-        if scale:
+        if self.scale:
             with np.errstate(all="raise", under="ignore"):
-                values[name] = (numbers / scale).astype(dtype)
-        elif dtype.kind == "f":
-            values[name] = (-np.cumsum(numbers, dtype=np.int64)).astype(f"u{dtype.itemsize}").view(dtype)
-        else:
-            values[name] = numbers.astype(dtype, copy=False)
-    return kind(**values)
+                return (numbers / self.scale).astype(self.dtype)
+        if self.dtype.kind == "f":
+            bits = -np.cumsum(numbers, dtype=np.int64)
+            if sizes is not None:  # those of each image fall from 0
+                bits -= np.repeat(np.append(np.int64(0), bits)[np.cumsum(sizes) - sizes], sizes)
+            return bits.astype(f"u{self.dtype.itemsize}").view(self.dtype)
+        return numbers.astype(self.dtype, copy=False)
+
+
+def _joined(unpacked: Sequence[bytes], kind: type[Counts]) -> JoinedCounts:
+    """Read the counts of images at once, those whose numbers are packed alike together; a `ValueError` if some differ.
+
+    What is damaged is not always noticed.
+    """
+    blocks: list[bytes] = []
+    scalars: list[dict[str, Any]] = []
+    sizes: list[list[int]] = []
+    alike: dict[tuple[tuple[str, _Packing], ...], list[int]] = {}
+    for image, data in enumerate(unpacked):
+        header, _, block = data.partition(b"\n")
+        kind_of_image, of_image, arrays = _header(header, kind)
+        if kind_of_image is not kind:
+            raise ValueError("counts of several types")
+        blocks.append(block)
+        scalars.append(of_image)
+        sizes.append([size for _, _, size in arrays])
+        alike.setdefault(tuple((name, packing) for name, packing, _ in arrays), []).append(image)
+    types = {tuple((name, packing.dtype) for name, packing in packings) for packings in alike}
+    if len(types) != 1:
+        raise ValueError("counts with several fields")
+    (types_of_arrays,) = types
+    names = [name for name, _ in types_of_arrays]
+    columns = np.array(sizes, np.int64)
+    first = np.cumsum(columns, axis=0) - columns
+    values = {name: np.empty(columns[:, k].sum(), dtype) for k, (name, dtype) in enumerate(types_of_arrays)}
+    for packings, images in alike.items():
+        whole = np.frombuffer(b"".join([blocks[image] for image in images]), np.uint8)
+        lengths = np.array([len(blocks[image]) for image in images], np.int64)
+        widths = np.array([packing.width for _, packing in packings])
+        if (columns[images] < 0).any() or not np.array_equal(columns[images] @ widths, lengths):
+            raise ValueError("numbers that are not whole")
+        starts = np.cumsum(lengths) - lengths
+        for k, (name, packing) in enumerate(packings):
+            of_images = columns[images, k]
+            first_bytes, steps = ranges(starts, of_images), np.repeat(of_images, of_images)
+            planes = np.concatenate([whole[first_bytes + byte * steps] for byte in range(packing.width)])
+            values[name][ranges(first[images, k], of_images)] = packing.unpacked(planes, of_images)
+            starts += of_images * packing.width
+    defaults = {field.name: field.default for field in dataclasses.fields(kind) if field.name not in names}  # type: ignore[arg-type]
+    others = {name: [of_image.get(name, default) for of_image in scalars] for name, default in defaults.items()}
+    return JoinedCounts(values, dict(zip(names, columns.T, strict=True)), others)
+
+
+class _Zstandard(threading.local):
+    """What packs and unpacks: it takes longer to make than to use, and serves one thread."""
+
+    def __init__(self) -> None:
+        import zstandard
+
+        self.compress = zstandard.ZstdCompressor(level=1, write_checksum=True).compress
+        self.decompress = zstandard.ZstdDecompressor().decompress
+
+
+_zstandard = functools.cache(_Zstandard)
 
 
 def _unpacked(data: bytes) -> bytes:
@@ -150,17 +235,15 @@ def _unpacked(data: bytes) -> bytes:
 
     if zstandard.get_frame_parameters(data).content_size > max(_LITTLE, _MOST_SHRUNK * len(data)):
         raise ValueError("unpacks to more than counts do")
-    if not hasattr(_LOCAL, "decompressor"):  # which takes longer to make than to use, and serves one thread
-        _LOCAL.decompressor = zstandard.ZstdDecompressor()
-    unpacked: bytes = _LOCAL.decompressor.decompress(data, allow_extra_data=False)
+    unpacked: bytes = _zstandard().decompress(data, allow_extra_data=False)
     return unpacked
 
 
 @functools.lru_cache(maxsize=1024)  # that of most images and ranges of a run is the same
 def _header(
     header: bytes, expected: type[Counts]
-) -> tuple[type[Counts], dict[str, Any], list[tuple[str, int, np.dtype[Any], float, int]]]:
-    """Read the type of counts, their scalars, and name, bytes, type, scale and size of each array; check them."""
+) -> tuple[type[Counts], dict[str, Any], list[tuple[str, _Packing, int]]]:
+    """Read the type of counts, their scalars, and name, packing and size of each array; check them."""
     values: dict[str, Any] = json.loads(header)
     kind = _type_of(values.pop("kind"), expected)
     arrays: dict[str, tuple[int, str, float, int]] = values.pop("arrays")
@@ -168,10 +251,7 @@ def _header(
     for key, value in values.items():
         if type(value) not in _SCALARS[types[key]] or (isinstance(value, int) and value.bit_length() > 63):
             raise ValueError(f"{key} of another type")
-    for name, (_, dtype, *_) in arrays.items():
-        if not _NUMBERS.fullmatch(dtype):
-            raise ValueError(f"{name} of another type")
-    return kind, values, [(name, array[0], np.dtype(array[1]), *array[2:]) for name, array in arrays.items()]
+    return kind, values, [(name, _Packing.of(*array[:3]), *array[3:]) for name, array in arrays.items()]
 
 
 @functools.cache
@@ -206,7 +286,8 @@ def _layout(header: bytes) -> Layout | None:
         kind, scalars, arrays = _header(header, ScoreCounts)
         empty: NDArray[Any] = np.empty(0, np.int64)
         ScoreCounts(empty, empty, empty, **scalars)  # refuses scalars that do not fit
-        names, widths, types, scales, (size, *sizes) = zip(*arrays, strict=True)
+        names, packings, (size, *sizes) = zip(*arrays, strict=True)
+        widths, types, scales = zip(*packings, strict=True)
     except Exception:  # noqa: BLE001  unpacked alone, they are refused with what they hold
         return None
     plain = kind is ScoreCounts and names == ("scores", "positives", "negatives") and {size} == {*sizes} and size >= 0
@@ -348,6 +429,14 @@ class EncodedCounts(ByName[Counts]):
                 yield from map(ScoreBatch.of, batched(map(self._decoded, consecutive), number_of_scores))
         if not self._names:
             yield ScoreBatch.of(())
+
+    def joined(self) -> JoinedCounts:
+        """Unpack all images in sorted order of names at once, if their type knows whether joined ones fit."""
+        with suppress(Exception):  # unpacked alone, those that are wrong say what is
+            joined = _joined([_unpacked(self._packed[name]) for name in self._names], self._kind)
+            if self._kind.fit(joined):
+                return joined
+        return JoinedCounts.of_each([self[name] for name in self._names], self._kind)
 
     def _several(self, images: Sequence[_UnpackedImage]) -> ScoreBatch:
         """Unpack images by their layouts."""

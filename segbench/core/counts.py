@@ -14,6 +14,7 @@ from segbench.core.messages import Message, Setting
 from segbench.core.numbers import Brief, written
 
 if TYPE_CHECKING:
+    from segbench.core.joined import JoinedCounts
     from segbench.core.metric import Summary
 
 
@@ -96,6 +97,11 @@ class Counts(Brief, ABC):
         stored = {name: frozen(value) if hasattr(value, "flags") else value for name, value in values.items()}
         vars(counts).update(stored)  # others have their defaults, as attributes of the class
         return counts
+
+    @classmethod
+    def fit(cls, joined: JoinedCounts) -> bool:  # noqa: ARG003  others look
+        """Return whether joined counts of images are valid; False where only those of single images are checked."""
+        return False
 
     @classmethod
     @abstractmethod

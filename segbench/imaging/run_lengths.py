@@ -112,39 +112,35 @@ def _shared_sides(box: FloatArray, other: FloatArray) -> tuple[float, float]:
 
 @kernel
 def overlap_masks(
-    masks: MeasuredMasks, others: MeasuredMasks, crowds: BoolArray, rows: IntArray, columns: IntArray
+    masks: MeasuredMasks, others: MeasuredMasks, crowds: BoolArray, pairs: IntArray
 ) -> NDArray[np.float64]:
-    """Return the IoU of some masks with some others, of which crowds may be, shape (rows, columns)."""
-    overlaps = np.zeros((rows.size, columns.size))
-    for k in range(rows.size):
-        for n in range(columns.size):
-            row, column = rows[k], columns[n]
-            width, height = _shared_sides(masks.boxes[row], others.boxes[column])
-            if width <= 0 or height <= 0:
-                continue
-            begin = masks.ends[row - 1] if row else 0
-            other_begin = others.ends[column - 1] if column else 0
-            shared = _shared_pixels(masks.runs[begin : masks.ends[row]], others.runs[other_begin : others.ends[column]])
-            if shared > 0:
-                union = masks.areas[row] + others.areas[column] - shared
-                overlaps[k, n] = shared / (masks.areas[row] if crowds[column] else union)
+    """Return the IoU of pairs of a mask and another, which may be a crowd; `pairs` has shape (2, pairs)."""
+    overlaps = np.zeros(pairs.shape[1])
+    for k in range(overlaps.size):
+        row, column = pairs[0, k], pairs[1, k]
+        width, height = _shared_sides(masks.boxes[row], others.boxes[column])
+        if width <= 0 or height <= 0:
+            continue
+        begin = masks.ends[row - 1] if row else 0
+        other_begin = others.ends[column - 1] if column else 0
+        shared = _shared_pixels(masks.runs[begin : masks.ends[row]], others.runs[other_begin : others.ends[column]])
+        if shared > 0:
+            union = masks.areas[row] + others.areas[column] - shared
+            overlaps[k] = shared / (masks.areas[row] if crowds[column] else union)
     return overlaps
 
 
 @kernel
-def overlap_boxes(
-    boxes: FloatArray, others: FloatArray, crowds: BoolArray, rows: IntArray, columns: IntArray
-) -> NDArray[np.float64]:
-    """Return the IoU of some boxes with some others, of which crowds may be, shape (rows, columns)."""
-    overlaps = np.zeros((rows.size, columns.size))
-    for k in range(rows.size):
-        for n in range(columns.size):
-            box, other = boxes[rows[k]], others[columns[n]]
-            width, height = _shared_sides(box, other)
-            if width > 0 and height > 0:
-                shared, area = width * height, box[2] * box[3]
-                union = area + other[2] * other[3] - shared
-                overlaps[k, n] = shared / (area if crowds[columns[n]] else union)
+def overlap_boxes(boxes: FloatArray, others: FloatArray, crowds: BoolArray, pairs: IntArray) -> NDArray[np.float64]:
+    """Return the IoU of pairs of a box and another, which may be a crowd; `pairs` has shape (2, pairs)."""
+    overlaps = np.zeros(pairs.shape[1])
+    for k in range(overlaps.size):
+        box, other = boxes[pairs[0, k]], others[pairs[1, k]]
+        width, height = _shared_sides(box, other)
+        if width > 0 and height > 0:
+            shared, area = width * height, box[2] * box[3]
+            union = area + other[2] * other[3] - shared
+            overlaps[k] = shared / (area if crowds[pairs[1, k]] else union)
     return overlaps
 
 

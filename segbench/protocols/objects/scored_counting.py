@@ -5,10 +5,12 @@ Begin with `count_scored`. Matching is that of pycocotools 2.0.11.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.compiling import kernel
@@ -52,35 +54,30 @@ class Rules:
 def count_scored(truth: Instances, predicted: Instances, rules: Rules) -> ScoredObjectCounts:
     """Count an image."""
     image = _MatchedImage(truth, predicted, rules)
-    scores, labels = image.scores, image.labels
-    is_ignored = truth.crowds | _outside(image.true_areas)  # (ranges, objects)
-    is_outside = _outside(image.predicted_areas)
-    order, ranks, outcomes, hits = [], [], [], []
-    for label in labels.tolist():
-        rows, columns = image.of_class(label)
-        outcome = np.zeros((2, rows.size), np.int64)
-        overlaps = image.overlaps.of(rows, columns)
-        match_detections(overlaps, truth.crowds[columns], is_ignored[:, columns], is_outside[:, rows], outcome)
-        hits.append(np.zeros(rows.size, np.int64))
-        hitting, hit = np.nonzero(rules.hit(overlaps))
-        count_hits(hitting, hit, ~truth.crowds[columns], hits[-1])
-        order.append(rows)
-        ranks.append(np.arange(rows.size))
-        outcomes.append(outcome)
-    listed = np.concatenate([np.zeros(0, np.intp), *order])
-    matched, ignored = np.hstack([np.zeros((2, 0), np.int64), *outcomes])
-    counted = [~is_ignored[:, truth.classes == label] for label in labels.tolist()]
+    rows, columns, labels = image.rows, image.columns, image.labels
+    is_crowd = truth.crowds[columns]
+    is_ignored = (truth.crowds | _outside(image.true_areas))[:, columns]  # (ranges, objects)
+    is_outside = _outside(image.predicted_areas)[:, rows]
+    outcome = np.zeros((2, rows.size), np.int64)
+    match_detections((image.blocks, image.overlaps), is_crowd, is_ignored, is_outside, outcome)
+    hits = np.zeros(rows.size, np.int64)
+    hitting, hit = image.pairs[:, rules.hit(image.overlaps)]
+    count_hits(hitting, hit, ~is_crowd, hits)
+    detections, objects = image.blocks
+    counted = np.zeros((columns.size + 1, len(RANGES)), np.int64)
+    np.cumsum(~is_ignored.T, axis=0, out=counted[1:])
     names = {**predicted.names, **truth.names}
+    listed = labels.tolist()
     return ScoredObjectCounts.unchecked(
         labels=labels,
-        called=names_as_json(labels.tolist(), [names.get(label, str(label)) for label in labels.tolist()]),
-        objects=np.array([of_class.sum(axis=1) for of_class in counted], np.int64).reshape(-1, len(RANGES)),
-        detections=np.array([rows.size for rows in order], np.int64),
-        scores=scores[listed],
-        ranks=np.concatenate([np.zeros(0, np.int64), *ranks]),
-        matched=matched,
-        ignored=ignored,
-        hits=np.concatenate([np.zeros(0, np.int64), *hits]),
+        called=names_as_json(listed, [names.get(label, str(label)) for label in listed]),
+        objects=np.diff(counted[objects], axis=0),
+        detections=np.diff(detections),
+        scores=image.scores[rows],
+        ranks=image.ranks,
+        matched=outcome[0],
+        ignored=outcome[1],
+        hits=hits,
     )
 
 
@@ -96,9 +93,11 @@ def match_at_half(truth: Instances, predicted: Instances, rules: Rules) -> list[
     """Match the detections that count at IoU .5, whatever their area, by falling score over all classes."""
     image = _MatchedImage(truth, predicted, rules)
     matches = []
-    for label in image.labels.tolist():
-        rows, columns = image.of_class(label)
-        overlaps = image.overlaps.of(rows, columns)
+    filled = 0
+    for detections, objects in zip(*map(itertools.pairwise, image.blocks.tolist()), strict=True):
+        rows, columns = image.rows[slice(*detections)], image.columns[slice(*objects)]
+        overlaps = image.overlaps[filled : filled + rows.size * columns.size].reshape(rows.size, columns.size)
+        filled += overlaps.size
         crowds = truth.crowds[columns]
         order = np.zeros(columns.size, np.int64)
         counted = _counted_first(crowds, order)
@@ -130,15 +129,28 @@ class _MatchedImage:
             self.predicted_areas = predicted_boxes[:, 2] * predicted_boxes[:, 3]
         else:
             self.predicted_areas = _stated_or(predicted.areas, predicted_masks.areas)
-        self.overlaps = _Overlaps(truth, (true_masks, predicted_masks), (true_boxes, predicted_boxes), rules)
         self.labels = np.union1d(truth.classes, predicted.classes)
-        self._by_score = np.argsort(-self.scores, kind="stable")  # equal ones in the order of the file
-        self._true_classes, self._classes, self._max_dets = truth.classes, predicted.classes, rules.max_dets
+        by_score = np.lexsort((-self.scores, predicted.classes))  # equal ones in the order of the file
+        starts, ends = _blocks(predicted.classes[by_score], self.labels)
+        ranks = np.arange(by_score.size) - np.repeat(starts, ends - starts)
+        counts = ranks < rules.max_dets
+        self.rows, self.ranks = by_score[counts], ranks[counts]
+        """Detections that count, by class and falling score, and their places in their class."""
+        self.columns = np.argsort(truth.classes, kind="stable")
+        self.blocks = np.zeros((2, self.labels.size + 1), np.int64)
+        """Where the detections and objects of each class start, and in the end their number."""
+        np.cumsum(np.minimum(ends - starts, rules.max_dets), out=self.blocks[0, 1:])
+        self.blocks[1, 1:] = _blocks(truth.classes[self.columns], self.labels)[1]
+        self.pairs = _pairs(self.blocks)
+        pairs = np.stack([self.rows[self.pairs[0]], self.columns[self.pairs[1]]])
+        self.overlaps = _overlaps(truth, (true_masks, predicted_masks), (true_boxes, predicted_boxes), rules, pairs)
+        """Of the pairs."""
 
-    def of_class(self, label: int) -> tuple[IntArray, IntArray]:
-        """Return the detections of a class that count, by falling score, and its objects."""
-        rows = self._by_score[self._classes[self._by_score] == label][: self._max_dets]
-        return rows, np.flatnonzero(self._true_classes == label)
+
+def _blocks(classes: IntArray, labels: IntArray) -> tuple[IntArray, IntArray]:
+    """Return where each label starts and ends among sorted classes."""
+    starts, ends = (np.searchsorted(classes, labels, side) for side in ("left", "right"))
+    return starts, ends
 
 
 def _stated_or(stated: FloatArray, measured: FloatArray) -> FloatArray:
@@ -153,32 +165,41 @@ def _outside(areas: FloatArray) -> BoolArray:
     return outside
 
 
-class _Overlaps:
-    """How much detections overlap true objects, by the rules."""
+def _overlaps(
+    truth: Instances,
+    masks: tuple[MeasuredMasks, MeasuredMasks],
+    boxes: tuple[FloatArray, FloatArray],
+    rules: Rules,
+    pairs: IntArray,
+) -> FloatArray:
+    """Return the overlap of pairs of a detection and an object, by the rules."""
+    true_masks, predicted_masks = masks
+    if rules.overlap == "box":
+        return overlap_boxes(boxes[1], boxes[0], truth.crowds, pairs)
+    overlaps = overlap_masks(predicted_masks, true_masks, truth.crowds, pairs)
+    if rules.overlap == "boundary":
+        true_boundaries, predicted_boundaries = (
+            boundaries_of(side, truth.size, rules.boundary_ratio) for side in masks
+        )
+        of_boundaries = overlap_masks(predicted_boundaries, true_boundaries, truth.crowds, pairs)
+        overlaps = np.where(truth.crowds[pairs[1]], overlaps, np.minimum(overlaps, of_boundaries))
+    return overlaps
 
-    def __init__(
-        self,
-        truth: Instances,
-        masks: tuple[MeasuredMasks, MeasuredMasks],
-        boxes: tuple[FloatArray, FloatArray],
-        rules: Rules,
-    ) -> None:
-        self._crowds, self._overlap, self._masks, self._boxes = truth.crowds, rules.overlap, masks, boxes
-        if rules.overlap == "boundary":
-            self._boundaries = [boundaries_of(side, truth.size, rules.boundary_ratio) for side in masks]
 
-    def of(self, rows: IntArray, columns: IntArray) -> FloatArray:
-        """Return the overlap of some detections with some objects, shape (detections, objects)."""
-        true_masks, predicted_masks = self._masks
-        true_boxes, predicted_boxes = self._boxes
-        if self._overlap == "box":
-            return overlap_boxes(predicted_boxes, true_boxes, self._crowds, rows, columns)
-        overlaps = overlap_masks(predicted_masks, true_masks, self._crowds, rows, columns)
-        if self._overlap == "boundary":
-            true_boundaries, predicted_boundaries = self._boundaries
-            of_boundaries = overlap_masks(predicted_boundaries, true_boundaries, self._crowds, rows, columns)
-            overlaps = np.where(self._crowds[columns], overlaps, np.minimum(overlaps, of_boundaries))
-        return overlaps
+@kernel
+def _pairs(blocks: IntArray) -> NDArray[np.int64]:
+    """Return the places of each detection and each object of its class, class by class, shape (2, pairs)."""
+    number = 0
+    for label in range(blocks.shape[1] - 1):
+        number += (blocks[0, label + 1] - blocks[0, label]) * (blocks[1, label + 1] - blocks[1, label])
+    pairs = np.zeros((2, number), np.int64)
+    filled = 0
+    for label in range(blocks.shape[1] - 1):
+        for row in range(blocks[0, label], blocks[0, label + 1]):
+            for column in range(blocks[1, label], blocks[1, label + 1]):
+                pairs[0, filled], pairs[1, filled] = row, column
+                filled += 1
+    return pairs
 
 
 @kernel
@@ -208,25 +229,38 @@ def _best_match(overlaps: FloatArray, least: float, order: IntArray, counted: in
 
 @kernel
 def match_detections(
-    overlaps: FloatArray, crowds: BoolArray, is_ignored: BoolArray, is_outside: BoolArray, outcome: IntArray
+    pairs: tuple[IntArray, FloatArray],
+    crowds: BoolArray,
+    is_ignored: BoolArray,
+    is_outside: BoolArray,
+    outcome: IntArray,
 ) -> None:
-    """Match detections in their order at each threshold for each range of areas, and set the bits of their outcome.
+    """Match detections of each class in their order at each threshold for each range of areas: set bits of outcomes.
 
-    `overlaps` has shape (detections, objects), `is_ignored` (ranges, objects), `is_outside` (ranges, detections), and
-    `outcome` (2, detections): matched and ignored.
+    `pairs` are the blocks and overlaps of `_MatchedImage`, `is_ignored` has shape (ranges, objects), `is_outside`
+    (ranges, detections), and `outcome` (2, detections): matched and ignored.
     """
-    ranges, objects = is_ignored.shape
-    order = np.zeros(objects, np.int64)
-    may_be_taken = np.ones(objects, np.bool_)
-    for area in range(ranges):
-        counted = _counted_first(is_ignored[area], order)
-        for t in range(IOU.size):
-            bit = np.int64(1) << np.int64(area * IOU.size + t)
-            may_be_taken[:] = True
-            for row in range(overlaps.shape[0]):
-                match = _best_match(overlaps[row], min(IOU[t], _HIGHEST), order, counted, may_be_taken)
-                if match >= 0:
-                    may_be_taken[match] = crowds[match]
-                    outcome[int(is_ignored[area, match]), row] |= bit
-                elif is_outside[area, row]:
-                    outcome[1, row] |= bit
+    blocks, overlaps = pairs
+    filled = 0
+    for label in range(blocks.shape[1] - 1):
+        begin, end = blocks[0, label], blocks[0, label + 1]
+        objects = slice(blocks[1, label], blocks[1, label + 1])
+        of_class = crowds[objects]
+        order = np.zeros(of_class.size, np.int64)
+        may_be_taken = np.ones(of_class.size, np.bool_)
+        for area in range(is_ignored.shape[0]):
+            ignored = is_ignored[area, objects]
+            counted = _counted_first(ignored, order)
+            for t in range(IOU.size):
+                bit = np.int64(1) << np.int64(area * IOU.size + t)
+                may_be_taken[:] = True
+                for row in range(begin, end):
+                    first = filled + (row - begin) * order.size
+                    of_row = overlaps[first : first + order.size]
+                    match = _best_match(of_row, min(IOU[t], _HIGHEST), order, counted, may_be_taken)
+                    if match >= 0:
+                        may_be_taken[match] = of_class[match]
+                        outcome[int(ignored[match]), row] |= bit
+                    elif is_outside[area, row]:
+                        outcome[1, row] |= bit
+        filled += (end - begin) * order.size

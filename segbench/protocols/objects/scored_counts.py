@@ -9,9 +9,10 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from segbench.core.arrays import FloatArray, IntArray, added, as_counts, as_floats, frozen
+from segbench.core.arrays import BoolArray, FloatArray, IntArray, added, as_counts, as_floats, frozen
 from segbench.core.counts import Counts, noting_origin
 from segbench.core.errors import ArgumentError
+from segbench.core.joined import JoinedCounts
 from segbench.core.messages import Message
 from segbench.core.settings import as_whole
 
@@ -88,18 +89,11 @@ class ScoredObjectCounts(Counts):
         object.__setattr__(self, "images", as_whole(self.images, "images", most=2**62))
         object.__setattr__(self, "scores", frozen(as_floats(self.scores, "scores")))
         arrays = {name: np.asarray(getattr(self, name)).reshape(-1) for name in _WHOLE_NUMBERS}
-        listed = arrays.values()
-        # A results file has thousands of counts, of which all arrays are checked at once if they are as they should be.
-        if any(values.dtype != np.int64 for values in listed) or np.concatenate([*listed]).min(initial=0) < 0:
+        if any(values.dtype != np.int64 or values.min(initial=0) < 0 for values in arrays.values()):
             arrays = {name: as_counts(values, name).astype(np.int64, copy=False) for name, values in arrays.items()}
         for name, values in arrays.items():
             object.__setattr__(self, name, frozen(values.reshape(-1, len(RANGES)) if name == "objects" else values))
-        rises = bool((self.labels[1:] > self.labels[:-1]).all())
-        classes_fit = self.labels.size == len(self.objects) == self.detections.size and rises
-        names_fit = not self.called or len(self.names) == self.labels.size
-        lists_fit = all(arrays[name].size == self.scores.size for name in _OF_DETECTIONS)
-        lists_fit = lists_fit and self.detections.sum() == self.scores.size and bool(np.isfinite(self.scores).all())
-        if not (classes_fit and names_fit and lists_fit and self._falls and self._bits_fit):
+        if not self.fit(JoinedCounts.of_each([self], type(self))):
             raise ArgumentError(
                 Message(
                     "unfit-counts",
@@ -107,21 +101,30 @@ class ScoredObjectCounts(Counts):
                 )
             )
 
-    @property
-    def _falls(self) -> bool:
-        """Whether scores fall within each class."""
-        falls = self.scores[1:] <= self.scores[:-1]
-        if falls.all():
-            return True
-        starts = self.detections.cumsum()[:-1]
-        falls[starts[(starts > 0) & (starts < self.scores.size)] - 1] = True
-        return bool(falls.all())
-
-    @property
-    def _bits_fit(self) -> bool:
-        """Whether bits are of known ranges and thresholds, and no detection is both matched and ignored."""
-        largest = int((self.matched | self.ignored).max(initial=0))
-        return largest < 2**BITS and not (self.matched & self.ignored).any()
+    @classmethod
+    def fit(cls, joined: JoinedCounts) -> bool:
+        """Return whether the arrays of images are as they should be, and fit each other."""
+        arrays, sizes = joined.arrays, joined.sizes
+        scores, matched, ignored = arrays["scores"], arrays["matched"], arrays["ignored"]
+        whole = all(arrays[name].dtype == np.int64 and arrays[name].min(initial=0) >= 0 for name in _WHOLE_NUMBERS)
+        classes, detections = sizes["labels"], sizes["scores"]
+        alike = [(sizes["detections"], classes), (sizes["objects"], classes * len(RANGES))]
+        alike += [(sizes[name], detections) for name in _OF_DETECTIONS]
+        if not (whole and scores.dtype == np.float64 and all(np.array_equal(*pair) for pair in alike)):
+            return False
+        ends_of_classes = arrays["detections"].cumsum()
+        up_to_image = np.append(0, ends_of_classes)[classes.cumsum()]
+        called = zip(joined.scalars["called"], classes.tolist(), strict=True)
+        return (
+            np.array_equal(up_to_image, detections.cumsum())
+            and all(0 <= images <= 2**62 for images in joined.scalars["images"])
+            and _runs(arrays["labels"][1:] > arrays["labels"][:-1], classes.cumsum())
+            and _runs(scores[1:] <= scores[:-1], ends_of_classes)
+            and bool(np.isfinite(scores).all())
+            and int((matched | ignored).max(initial=0)) < 2**BITS
+            and not (matched & ignored).any()
+            and all(not names or len(json.loads(names)) == number for names, number in called)
+        )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -171,6 +174,12 @@ class ScoredObjectCounts(Counts):
             images=int(added([np.array([summand.images]) for summand in summands], "images")[0]),
             **{name: values[order] for name, values in lists.items()},
         )
+
+
+def _runs(follows: BoolArray, ends: IntArray) -> bool:
+    """Return whether each number but the first of each part follows the one before it as it should."""
+    follows[ends[(ends > 0) & (ends <= follows.size)] - 1] = True
+    return bool(follows.all())
 
 
 def _called(labels: IntArray, summands: Iterable[ScoredObjectCounts]) -> str:

@@ -7,6 +7,10 @@ Of a curve only those points matter at which true positives rise: between them p
 how often each image counts, and its metrics are the means over the classes that have objects then. Where a row leaves
 out few images, the points of all images are corrected for these; otherwise detections are counted afresh. Both give
 the same numbers, since counts are whole.
+
+Behind the last detection that is corrected all points of a curve move alike. So rows are corrected curve by curve: what
+is known of points that have moved so serves several rows, and their own hull stays, which joins that of the points
+before them elsewhere.
 """
 
 from __future__ import annotations
@@ -17,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import FloatArray, IntArray
-from segbench.core.compiling import compiled
-from segbench.curves.kernels import area_share, short_segment_area, unless_long
-from segbench.protocols.objects.scored_counts import BITS
+from segbench.core.compiling import compiled, int64
+from segbench.curves.kernels import area_share, segment_area, short_segment_area, unless_long
+from segbench.protocols.objects.scored_counts import BITS, THRESHOLDS
 
 _compiled = compiled(error_model="numpy")
 
@@ -27,7 +31,9 @@ RECALLS = 101
 _EPSILON = float(np.spacing(1))  # which pycocotools adds to the number of detections
 _ALL = 0  # the range of areas of which areas under curves are measured
 _AP, _AP_50, _AP_75, _AP_OF_RANGES, _AR_OF_RANGES, _EXACT, _ACHIEVABLE, _AR = 0, 1, 2, 3, 6, 9, 12, 13
-_OF_RANGE, _OF_ALL = 2, 4  # numbers that are measured of each curve
+_MOVES = 4  # that are kept of a curve: in most rows one true or one false positive goes
+_CELLS = 2**20  # numbers of several rows at once
+_OF_CURVE = 4  # numbers that are measured of each curve of all areas; the first two of those of ranges
 VALUES = 13
 """Values of a class before those of average recall at each limit of detections."""
 
@@ -77,10 +83,58 @@ class CurvePoints(NamedTuple):
     exact: FloatArray
     hull: FloatArray
     previous: IntArray  # the vertex before this point in the hull up to there, -1 for the origin
+    steps: IntArray  # how many points on the next vertex is in the hull from this point on, 0 at the last
     measured: FloatArray  # (curves, 4): AP, recall, exact area and that of the hull
     objects: IntArray  # (classes, ranges)
-    needed: IntArray  # (classes, ranges, recalls): true positives that reach each recall
+    needed: FloatArray  # (classes, ranges, recalls): true positives that reach each recall
     matched: IntArray  # (classes, limits, thresholds): true positives of the range of all areas by limit
+
+
+class MovedPoints(NamedTuple):
+    """The points of one curve after all have moved alike, of a few such moves; arrays that are filled again and again.
+
+    Only those points are valid behind which no detection is corrected.
+    """
+
+    moves: FloatArray  # (moves, 2): by how many true and false positives
+    filled: IntArray  # (1,): how many moves there have been
+    precision: FloatArray  # (moves, points)
+    areas: FloatArray  # (moves, points): exact areas from the point before
+
+
+class HullPath(NamedTuple):
+    """Arrays for the vertices of a hull, from the origin on."""
+
+    points: IntArray  # those of the points that stay, from the last to the first; in the end where the others begin
+    tp: FloatArray
+    fp: FloatArray
+
+
+class Stretch(NamedTuple):
+    """Points of a curve from `begin` up to `end`, to whose true positives `more_tp` is added.
+
+    The point before them has `before` true positives.
+    """
+
+    begin: int
+    end: int
+    more_tp: float
+    before: float
+
+
+class ShiftedCurve(NamedTuple):
+    """A curve some of whose points change: the first so many stay, and those from `behind` on all move alike.
+
+    Between there are `middle` points, in the workspace.
+    """
+
+    start: int  # of the curve among all points, and where it ends
+    last: int
+    first: int
+    middle: int
+    behind: int
+    more_tp: float
+    more_fp: float
 
 
 class Workspace(NamedTuple):
@@ -91,13 +145,27 @@ class Workspace(NamedTuple):
     fp: FloatArray
     fp_before: FloatArray
     precision: FloatArray
-    short: FloatArray  # areas from the point before, computed as those of short segments
     exact: FloatArray
     hull: FloatArray
     previous: IntArray
+    steps: IntArray
     read: FloatArray  # precision, made falling, at each recall
-    needed: IntArray
+    needed: FloatArray
     shifts: FloatArray  # (3, any): zeros between curves
+    moved: MovedPoints
+    path: HullPath
+
+
+class ChangedRows(NamedTuple):
+    """Rows of weights that are measured by correction, and what changes with each."""
+
+    weights: FloatArray  # (rows, images)
+    starts: IntArray  # where the detections of each row start in `numbers`, and in the end their number
+    numbers: IntArray  # of detections in images of other weights, rising within each row
+    begins: IntArray  # where those of the class at hand begin in each row, and end
+    ends: IntArray
+    objects: IntArray  # (rows, classes, ranges)
+    is_touched: NDArray[np.bool_]  # (rows, classes): whether images of other weights have objects of the class
 
 
 class CurveSettings(NamedTuple):
@@ -130,11 +198,18 @@ def _workspace(longest: int, recalls: int) -> Workspace:
         np.zeros(longest + 1),
         np.zeros(longest + 1),
         np.zeros(longest + 1),
-        np.zeros(longest + 1),
+        np.zeros(longest + 1, np.int64),
         np.zeros(longest + 1, np.int64),
         np.zeros(recalls),
-        np.zeros(recalls, np.int64),
+        np.zeros(recalls),
         np.zeros((3, longest + 2)),
+        MovedPoints(
+            np.zeros((_MOVES, 2)),
+            np.zeros(1, np.int64),
+            np.zeros((_MOVES, longest + 1)),
+            np.zeros((_MOVES, longest + 1)),
+        ),
+        HullPath(np.zeros(longest + 2, np.int64), np.zeros(longest + 2), np.zeros(longest + 2)),
     )
 
 
@@ -166,7 +241,7 @@ def _count_points(chosen: ChosenDetections, detections: Detections, bit: int, wo
 
 
 @_compiled
-def _needed(objects: int, recalls: FloatArray, needed: IntArray) -> None:
+def _needed(objects: int, recalls: FloatArray, needed: FloatArray) -> None:
     """Fill in how many true positives reach each recall, compared as floats."""
     for k in range(recalls.size):
         least = np.int64(recalls[k] * objects)
@@ -178,22 +253,32 @@ def _needed(objects: int, recalls: FloatArray, needed: IntArray) -> None:
 
 
 @_compiled
-def _interpolated(work: Workspace, size: int) -> float:
-    """Compute AP of the points: fill in precision, made falling, at each recall, and return the mean."""
-    needed, read, tp = work.needed, work.read, work.tp
-    read[:] = 0.0
-    position = needed.size - 1
-    while position >= 0 and (size == 0 or needed[position] > tp[size - 1]):
-        position -= 1
-    highest = total = 0.0
-    for k in range(size - 1, -1, -1):
-        highest = max(highest, work.precision[k])
-        below = tp[k - 1] if k else -1.0
-        while position >= 0 and needed[position] > below:
-            read[position] = highest
+def _read_falling(
+    stretch: Stretch, tp: FloatArray, precision: FloatArray, reading: tuple[float, float, int], work: Workspace
+) -> tuple[float, float, int]:
+    """Read precision, made falling, at the recalls that points reach, from the last point to the first.
+
+    Goes on with a reading: the highest precision, the sum of what was read, and the next recall.
+    """
+    highest, total, position = reading
+    for k in range(stretch.end - 1, stretch.begin - 1, -1):
+        highest = max(highest, precision[k])
+        below = tp[k - 1] + stretch.more_tp if k > stretch.begin else stretch.before
+        while position >= 0 and work.needed[position] > below:
+            work.read[position] = highest
             total += highest
             position -= 1
-    return total / needed.size
+    return highest, total, position
+
+
+@_compiled
+def _begin_reading(most: float, work: Workspace) -> tuple[float, float, int]:
+    """Return the reading of precision to go on with at the last recall that so many true positives reach."""
+    work.read[:] = 0.0
+    position = work.needed.size - 1
+    while position >= 0 and work.needed[position] > most:
+        position -= 1
+    return 0.0, 0.0, position
 
 
 @_compiled
@@ -201,34 +286,58 @@ def _segment(a: float, f: float, b: float, g: float) -> float:
     """Compute the area from one point to the next, times the number of objects."""
     if a + f == 0.0:
         return b * (b / (b + g))
-    return unless_long(short_segment_area(a, f, b, g), a, f, b, g)
+    return segment_area(a, f, b, g)
 
 
 @_compiled
-def _fill_areas(work: Workspace, first: int, size: int) -> None:
-    """Fill in exact areas, and the chain of the hull, from the point `first` on; those before it are known.
+def _fill_areas(tp: FloatArray, fp: FloatArray, before: FloatArray, move: FloatArray, areas: FloatArray) -> None:
+    """Fill in the exact area from each point to the next, after all have moved by some true and false positives."""
+    more_tp, more_fp = move[0], move[1]
+    for k in range(tp.size - 1):  # without a branch, so that several are computed at once
+        a, f, b, g = tp[k] + more_tp, before[k + 1] + more_fp, tp[k + 1] + more_tp, fp[k + 1] + more_fp
+        areas[k + 1] = short_segment_area(a, f, b, g)
+    for k in range(tp.size - 1):
+        a, f, b, g = tp[k] + more_tp, before[k + 1] + more_fp, tp[k + 1] + more_tp, fp[k + 1] + more_fp
+        areas[k + 1] = unless_long(areas[k + 1], a, f, b, g)
+
+
+@_compiled
+def _turns(tp: FloatArray, fp: FloatArray, earlier: int, point: int, later: tuple[float, float]) -> bool:
+    """Return whether a point lies below the line from an earlier one, or the origin if that is -1, to a later one."""
+    rise, run = fp[point], tp[point]
+    if earlier >= 0:
+        rise -= fp[earlier]
+        run -= tp[earlier]
+    return (later[1] - fp[point]) * run > rise * (later[0] - tp[point])
+
+
+@_compiled
+def _fill_hull(work: Workspace, size: int) -> None:
+    """Fill in the chain of the hull.
 
     The hull up to a point ends there, so each point but the first continues the hull up to the point before it.
     """
-    tp, fp, before, short = work.tp, work.fp, work.fp_before, work.short
-    for k in range(max(first, 1), size):  # without a branch
-        short[k] = short_segment_area(tp[k - 1], before[k], tp[k], fp[k])
-    area = work.exact[first - 1] if first else 0.0
-    for k in range(first, size):
-        if k == 0:
-            area += _segment(0.0, before[0], tp[0], fp[0])
-        else:
-            area += unless_long(short[k], tp[k - 1], before[k], tp[k], fp[k])
-        work.exact[k] = area
+    tp, fp = work.tp, work.fp
+    for k in range(size):
         vertex = k - 1
-        while vertex >= 0:
-            earlier = work.previous[vertex]
-            earlier_tp, earlier_fp = (tp[earlier], fp[earlier]) if earlier >= 0 else (0.0, 0.0)
-            rise, run = fp[vertex] - earlier_fp, tp[vertex] - earlier_tp
-            if (fp[k] - fp[vertex]) * run > rise * (tp[k] - tp[vertex]):
-                break
-            vertex = earlier
+        while vertex >= 0 and not _turns(tp, fp, work.previous[vertex], vertex, (tp[k], fp[k])):
+            vertex = work.previous[vertex]
         work.previous[k] = vertex
+
+
+@_compiled
+def _fill_steps(work: Workspace, size: int) -> None:
+    """Fill in the chain of the hull of the points from each point on."""
+    tp, fp, steps = work.tp, work.fp, work.steps
+    steps[max(size - 1, 0)] = 0
+    for k in range(size - 2, -1, -1):
+        vertex = k + 1
+        while steps[vertex] > 0:
+            beyond = vertex + steps[vertex]
+            if _turns(tp, fp, k, vertex, (tp[beyond], fp[beyond])):
+                break
+            vertex = beyond
+        steps[k] = vertex - k
 
 
 @_compiled
@@ -241,30 +350,48 @@ def _hull_step(work: Workspace, point: int) -> float:
 
 
 @_compiled
-def _hull_area(work: Workspace, first: int, size: int) -> float:
-    """Compute the area of the hull; `hull` is known of the points before `first`."""
-    total, point = 0.0, size - 1
-    while point >= first:
-        total += _hull_step(work, point)
-        point = work.previous[point]
-    return total + (work.hull[point] if point >= 0 else 0.0)
+def _fill_hull_areas(work: Workspace, size: int) -> None:
+    """Fill in the area of the hull up to each point."""
+    for k in range(size):
+        vertex = work.previous[k]
+        work.hull[k] = _hull_step(work, k) + (work.hull[vertex] if vertex >= 0 else 0.0)
 
 
 @_compiled
-def _measure_points(work: Workspace, first: int, size: int, objects: int, measured: FloatArray) -> None:
-    """Fill in AP and recall of the points; where there is room in `measured` also the exact area and that of the hull.
+def _measure_points(work: Workspace, size: int, objects: int, measured: FloatArray) -> None:
+    """Fill in AP and recall of the points."""
+    for k in range(size):
+        work.precision[k] = work.tp[k] / (work.fp[k] + work.tp[k] + _EPSILON)
+    most = work.tp[size - 1] if size else -1.0
+    reading = _begin_reading(most, work)
+    _, total, _ = _read_falling(Stretch(0, size, 0.0, -1.0), work.tp, work.precision, reading, work)
+    measured[0] = total / work.needed.size
+    measured[1] = most / objects if size else 0.0
 
-    The first points, up to `first`, are measured already, see `CurvePoints`.
-    """
-    tp, fp, precision = work.tp, work.fp, work.precision
-    for k in range(first, size):
-        precision[k] = tp[k] / (fp[k] + tp[k] + _EPSILON)
-    measured[0] = _interpolated(work, size)
-    measured[1] = tp[size - 1] / objects if size else 0.0
-    if measured.size > _OF_RANGE:
-        _fill_areas(work, first, size)
-        measured[2] = area_share(work.exact[size - 1], float(objects)) if size else 0.0
-        measured[3] = area_share(_hull_area(work, first, size), float(objects))
+
+@_compiled
+def _measure_areas(work: Workspace, size: int, objects: int, measured: FloatArray) -> None:
+    """Fill in the exact area and that of the hull."""
+    area = 0.0
+    _fill_areas(work.tp[:size], work.fp[:size], work.fp_before[:size], np.zeros(2), work.exact)
+    for k in range(size):
+        area += work.exact[k] if k else _segment(0.0, work.fp_before[0], work.tp[0], work.fp[0])
+        work.exact[k] = area
+    _fill_hull(work, size)
+    hull, point = 0.0, size - 1
+    while point >= 0:
+        hull += _hull_step(work, point)
+        point = work.previous[point]
+    measured[2] = area_share(area, float(objects)) if size else 0.0
+    measured[3] = area_share(hull, float(objects))
+
+
+@_compiled
+def _measure_curve(work: Workspace, size: int, objects: int, area: int, measured: FloatArray) -> None:
+    """Fill in what is measured of a curve from all of its points."""
+    _measure_points(work, size, objects, measured)
+    if area == _ALL:
+        _measure_areas(work, size, objects, measured)
 
 
 @_compiled
@@ -323,14 +450,14 @@ def measure_class(
     """Measure a class afresh from its detections."""
     work = _workspace(chosen.stop - chosen.start, settings.recalls.size)
     matched = np.zeros((settings.limits.size, settings.thresholds), np.int64)
-    measured = np.zeros(_OF_ALL)
+    measured = np.zeros(_OF_CURVE)
     values = np.zeros(VALUES + settings.limits.size)
     for area in range(settings.ranges):
         if objects[area]:
             _needed(objects[area], settings.recalls, work.needed)
             for bit in range(area * settings.thresholds, (area + 1) * settings.thresholds):
                 size = _count_points(chosen, detections, bit, work)
-                _measure_points(work, 0, size, objects[area], measured[: _OF_RANGE if area else _OF_ALL])
+                _measure_curve(work, size, objects[area], area, measured)
                 _add_curve(measured, bit, settings, values)
     for k in range(chosen.start, chosen.stop):
         detection = chosen.numbers[k]
@@ -344,14 +471,15 @@ def measure_class(
 @_compiled
 def _shift_points(
     curve: int, changed: ChosenDetections, detections: Detections, base: CurvePoints, shifts: FloatArray
-) -> int:
+) -> tuple[int, int, int]:
     """Fill in by how much the points of a curve change with detections of images of other weights.
 
-    `shifts` has shape (3, any), and holds zeros. Returns the first point that changes, or how many points there are.
+    `shifts` has shape (3, any), and holds zeros. Returns the curve, the first point that changes, or how many points
+    there are, and the first from which on all change alike.
     """
     mask = np.int64(1) << np.int64(curve % BITS)
     start, last = base.starts[curve], base.starts[curve + 1]
-    first = last - start
+    first, behind = last - start, int64(0)
     low = start
     for k in range(changed.start, changed.stop):
         detection = changed.numbers[k]
@@ -369,36 +497,31 @@ def _shift_points(
         if low == last:
             break  # all others have lower scores than the last that is matched
         position = low - start
-        first = min(first, position)
+        first, behind = min(first, position), position + 2
         shift = changed.weights[detections.images[detection]] - 1.0
         if is_matched:
             shifts[0, position] += shift
         else:
             shifts[1, position] += shift
             shifts[2, position + (base.groups[low] == group)] += shift
-    return first
+    return curve, first, max(first, min(behind, last - start))
 
 
 @_compiled
-def _shift_curve(curve: int, first: int, base: CurvePoints, work: Workspace) -> int:
-    """Fill in the points of a curve with their shifts, which become zeros again, and return how many they are.
+def _shift_middle(
+    changing: tuple[int, int, int], base: CurvePoints, work: Workspace
+) -> tuple[int, tuple[float, float]]:
+    """Fill in the points of a curve from one up to another with their shifts, which become zeros again.
 
-    Those before `first` are as they were.
+    Returns how many there are, and by how many true and false positives all points behind them move.
     """
-    start, last = base.starts[curve], base.starts[curve + 1]
+    curve, first, behind = changing
+    start = base.starts[curve]
     shifts = work.shifts
-    work.tp[:first] = base.tp[start : start + first]
-    work.fp[:first] = base.fp[start : start + first]
-    work.precision[:first] = base.precision[start : start + first]
-    work.previous[:first] = base.previous[start : start + first]
-    work.hull[:first] = base.hull[start : start + first]
-    if first:
-        work.exact[first - 1] = base.exact[start + first - 1]
-    size = first
-    more_tp = more_fp = more_before = last_tp = 0.0
-    if first:
-        last_tp = work.tp[first - 1]
-    for k in range(first, last - start):
+    size = 0
+    more_tp = more_fp = more_before = 0.0
+    last_tp = base.tp[start + first - 1] if first else 0.0
+    for k in range(first, behind):
         more_tp += shifts[0, k]
         more_fp += shifts[1, k]
         more_before += shifts[2, k]
@@ -408,9 +531,145 @@ def _shift_curve(curve: int, first: int, base: CurvePoints, work: Workspace) -> 
             work.tp[size] = last_tp = tp
             work.fp[size] = base.fp[start + k] + more_fp
             work.fp_before[size] = base.fp_before[start + k] + more_before
+            work.precision[size] = tp / (work.fp[size] + tp + _EPSILON)
             size += 1
-    shifts[2, last - start] = 0
-    return size
+    shifts[2, behind] = 0  # where only the end of the curve follows
+    return size, (more_tp, more_fp)
+
+
+@_compiled
+def _moved(curve: int, move: tuple[float, float], base: CurvePoints, moved: MovedPoints) -> int:
+    """Return the number of a move of a curve, whose points are filled in where they are not yet."""
+    for number in range(min(moved.filled[0], _MOVES)):
+        if moved.moves[number, 0] == move[0] and moved.moves[number, 1] == move[1]:
+            return number
+    number = moved.filled[0] % _MOVES
+    moved.filled[0] += 1
+    moved.moves[number, 0], moved.moves[number, 1] = move
+    start, last = base.starts[curve], base.starts[curve + 1]
+    tp, fp = base.tp[start:last], base.fp[start:last]
+    precision = moved.precision[number]
+    for k in range(tp.size):
+        precision[k] = (tp[k] + move[0]) / (fp[k] + move[1] + (tp[k] + move[0]) + _EPSILON)
+    if curve % BITS < THRESHOLDS:
+        _fill_areas(tp, fp, base.fp_before[start:last], moved.moves[number], moved.areas[number])
+    return number
+
+
+@_compiled
+def _known_hull(shifted: ShiftedCurve, base: CurvePoints, path: HullPath) -> int:
+    """Fill in the vertices of the hull of the points that stay, the origin first, and return how many points it has."""
+    known = 0
+    point = shifted.first - 1
+    while point >= 0:
+        path.points[known] = point
+        known += 1
+        point = base.previous[shifted.start + point]
+    path.tp[0] = path.fp[0] = 0.0
+    for k in range(known):
+        point = shifted.start + path.points[known - 1 - k]
+        path.tp[k + 1], path.fp[k + 1] = base.tp[point], base.fp[point]
+    return known
+
+
+@_compiled
+def _join_hulls(shifted: ShiftedCurve, top: int, base: CurvePoints, path: HullPath) -> int:
+    """Go back from the vertex `top`, and on from the first point behind, to where both hulls have a line in common.
+
+    Fills in that point as the next vertex, and returns the number of the last vertex before it; the point itself is
+    `path.points[-1]`.
+    """
+    tp, fp = path.tp, path.fp
+    right = shifted.start + shifted.behind
+    joined = False
+    while not joined:
+        joined = True
+        tp[top + 1], fp[top + 1] = base.tp[right] + shifted.more_tp, base.fp[right] + shifted.more_fp
+        while base.steps[right] > 0:
+            beyond = right + base.steps[right]
+            later = base.tp[beyond] + shifted.more_tp, base.fp[beyond] + shifted.more_fp
+            if _turns(tp, fp, top, top + 1, later):
+                break
+            right, tp[top + 1], fp[top + 1] = beyond, later[0], later[1]
+        later = tp[top + 1], fp[top + 1]
+        while top > 0 and not _turns(tp, fp, top - 1, top, later):
+            top -= 1
+            joined = False
+    path.points[-1] = right
+    return top
+
+
+@_compiled
+def _shifted_hull(shifted: ShiftedCurve, base: CurvePoints, work: Workspace) -> float:
+    """Compute the area of the hull of a curve with shifts."""
+    path = work.path
+    tp, fp = path.tp, path.fp
+    known = _known_hull(shifted, base, path)
+    top = same = known  # up to `same` the hull is that of the points that stay
+    for k in range(shifted.middle):
+        while top > 0 and not _turns(tp, fp, top - 1, top, (work.tp[k], work.fp[k])):
+            top -= 1
+        same = min(same, top)
+        top += 1
+        tp[top], fp[top] = work.tp[k], work.fp[k]
+    if shifted.start + shifted.behind < shifted.last:
+        top = _join_hulls(shifted, top, base, path)
+        same = min(same, top)
+        right, step = path.points[-1], 1
+        while step > 0:
+            top += 1
+            tp[top], fp[top] = base.tp[right] + shifted.more_tp, base.fp[right] + shifted.more_fp
+            step = base.steps[right]
+            right += step
+    area = 0.0
+    for k in range(top, same, -1):
+        area += _segment(tp[k - 1], fp[k - 1], tp[k], fp[k])
+    return area + (base.hull[shifted.start + path.points[known - same]] if same else 0.0)
+
+
+@_compiled
+def _shifted_area(shifted: ShiftedCurve, base: CurvePoints, work: Workspace, areas: FloatArray) -> float:
+    """Compute the exact area of a curve with shifts; `areas` are those between the points behind."""
+    start, last, first = shifted.start, shifted.last, shifted.first
+    area, reached = 0.0, 0.0
+    if first:
+        area, reached = base.exact[start + first - 1], base.tp[start + first - 1]
+    for k in range(shifted.middle):
+        area += _segment(reached, work.fp_before[k], work.tp[k], work.fp[k])
+        reached = work.tp[k]
+    k = start + shifted.behind
+    if k < last:
+        more_tp, more_fp = shifted.more_tp, shifted.more_fp
+        area += _segment(reached, base.fp_before[k] + more_fp, base.tp[k] + more_tp, base.fp[k] + more_fp)
+    for k in range(shifted.behind + 1, last - start):
+        area += areas[k]
+    return area
+
+
+@_compiled
+def _measure_shifted(
+    changing: tuple[int, int, int], objects: int, base: CurvePoints, work: Workspace, measured: FloatArray
+) -> None:
+    """Fill in what is measured of a curve whose points are shifted from one on, and alike from another on."""
+    curve, first, behind = changing
+    start, last = base.starts[curve], base.starts[curve + 1]
+    middle, move = _shift_middle(changing, base, work)
+    shifted = ShiftedCurve(start, last, first, middle, behind, move[0], move[1])
+    number = _moved(curve, move, base, work.moved) if start + behind < last else 0
+    before = base.tp[start + first - 1] if first else -1.0
+    between = work.tp[middle - 1] if middle else before
+    most = base.tp[last - 1] + move[0] if start + behind < last else between
+    reading = _begin_reading(most, work)
+    moved_points = Stretch(behind, last - start, move[0], between)
+    reading = _read_falling(moved_points, base.tp[start:last], work.moved.precision[number], reading, work)
+    reading = _read_falling(Stretch(0, middle, 0.0, before), work.tp, work.precision, reading, work)
+    reading = _read_falling(Stretch(start, start + first, 0.0, -1.0), base.tp, base.precision, reading, work)
+    measured[0] = reading[1] / work.needed.size
+    measured[1] = most / objects if most >= 0.0 else 0.0
+    if curve % BITS < THRESHOLDS:
+        area = _shifted_area(shifted, base, work, work.moved.areas[number])
+        measured[2] = area_share(area, float(objects)) if most >= 0.0 else 0.0
+        measured[3] = area_share(_shifted_hull(shifted, base, work), float(objects))
 
 
 @_compiled
@@ -429,10 +688,10 @@ def points_of_all(detections: Detections, objects: IntArray, settings: CurveSett
     for label in range(classes):
         longest = max(longest, detections.starts[label + 1] - detections.starts[label])
     work = _workspace(longest, settings.recalls.size)
-    whole, real = np.zeros((2, most), np.int64), np.zeros((6, most))
+    whole, real = np.zeros((3, most), np.int64), np.zeros((6, most))
     starts = np.zeros(classes * curves + 1, np.int64)
-    measured = np.zeros((classes * curves, _OF_ALL))
-    needed = np.zeros((classes, settings.ranges, settings.recalls.size), np.int64)
+    measured = np.zeros((classes * curves, _OF_CURVE))
+    needed = np.zeros((classes, settings.ranges, settings.recalls.size))
     matched = np.zeros((classes, settings.limits.size, settings.thresholds), np.int64)
     for label in range(classes):
         begin, end = detections.starts[label], detections.starts[label + 1]
@@ -443,59 +702,88 @@ def points_of_all(detections: Detections, objects: IntArray, settings: CurveSett
             curve, area = label * curves + bit, bit // settings.thresholds
             work.needed[:] = needed[label, area]
             size = _count_points(ChosenDetections(every, begin, end, weights), detections, bit, work)
-            of_curve = measured[curve, : _OF_RANGE if area else _OF_ALL]
-            _measure_points(work, 0, size, max(objects[label, area], 1), of_curve)
-            for k in range(size if area == _ALL else 0):
-                vertex = work.previous[k]
-                work.hull[k] = _hull_step(work, k) + (work.hull[vertex] if vertex >= 0 else 0.0)
+            _measure_curve(work, size, max(objects[label, area], 1), area, measured[curve])
+            if area == _ALL:
+                _fill_steps(work, size)
+                _fill_hull_areas(work, size)
             into = starts[curve]
             starts[curve + 1] = into + size
             stop = into + size
             whole[0, into:stop], whole[1, into:stop] = work.groups[:size], work.previous[:size]
+            whole[2, into:stop] = work.steps[:size]
             real[0, into:stop], real[1, into:stop] = work.tp[:size], work.fp[:size]
             real[2, into:stop], real[3, into:stop] = work.fp_before[:size], work.precision[:size]
             real[4, into:stop], real[5, into:stop] = work.exact[:size], work.hull[:size]
         for k in range(begin, end):
             _add_matched(matched[label], detections.matched[k], detections.ranks[k], 1, settings)
     return CurvePoints(
-        starts, whole[0], real[0], real[1], real[2], real[3], real[4], real[5], whole[1], measured, objects, needed,
-        matched,
+        starts, whole[0], real[0], real[1], real[2], real[3], real[4], real[5], whole[1], whole[2], measured, objects,
+        needed, matched,
     )  # fmt: skip
 
 
 @_compiled
-def _measure_changed(
-    label: int, changed: ChosenDetections, objects: IntArray, method: MeasuredMethod, work: Workspace
-) -> FloatArray:
-    """Measure a class by correcting its points for detections of images with other weights."""
+def _correct_curve(
+    curve: int,
+    rows: tuple[IntArray, FloatArray, FloatArray],
+    changed: ChangedRows,
+    method: MeasuredMethod,
+    work: Workspace,
+) -> None:
+    """Add what is measured of a curve in some rows.
+
+    `rows` are their numbers, the true positives that recalls need in each, and the values of all rows.
+    """
+    touched, needed, values = rows
     detections, _, base, _, settings = method
-    measured = np.zeros(_OF_ALL)
-    values = np.zeros(VALUES + settings.limits.size)
-    for area in range(settings.ranges):
-        if not objects[area]:
+    label, bit = curve // BITS, curve % BITS
+    area = bit // settings.thresholds
+    measured = np.zeros(_OF_CURVE)
+    work.moved.filled[0] = 0
+    for k in range(touched.size):
+        row = touched[k]
+        objects = changed.objects[row, label, area]
+        if not objects:
             continue
-        same_objects = objects[area] == base.objects[label, area]
-        if same_objects:
-            work.needed[:] = base.needed[label, area]
+        chosen = ChosenDetections(changed.numbers, changed.begins[row], changed.ends[row], changed.weights[row])
+        changing = _shift_points(curve, chosen, detections, base, work.shifts)
+        if changing[1] == base.starts[curve + 1] - base.starts[curve] and objects == base.objects[label, area]:
+            measured[:] = base.measured[curve]
         else:
-            _needed(objects[area], settings.recalls, work.needed)
-        for bit in range(area * settings.thresholds, (area + 1) * settings.thresholds):
-            curve = label * BITS + bit
-            first = _shift_points(curve, changed, detections, base, work.shifts)
-            if same_objects and first == base.starts[curve + 1] - base.starts[curve]:
-                _add_curve(base.measured[curve], bit, settings, values)
-                continue
-            size = _shift_curve(curve, first, base, work)
-            _measure_points(work, first, size, objects[area], measured[: _OF_RANGE if area else _OF_ALL])
-            _add_curve(measured, bit, settings, values)
-    matched = base.matched[label].copy()
-    for k in range(changed.start, changed.stop):
-        detection = changed.numbers[k]
-        weight = np.int64(changed.weights[detections.images[detection]]) - np.int64(1)
-        _add_matched(matched, detections.matched[detection], detections.ranks[detection], int(weight), settings)
-    _recall_at_limits(matched, objects[_ALL], settings, values)
-    _finish_class(values, objects, settings)
-    return values
+            work.needed[:] = needed[k]
+            _measure_shifted(changing, objects, base, work, measured)
+        _add_curve(measured, bit, settings, values[row, label])
+
+
+@_compiled
+def _correct_class(
+    label: int, touched: IntArray, changed: ChangedRows, method: MeasuredMethod, values: FloatArray
+) -> None:
+    """Measure a class in the rows that touch it, by correcting its points for images of other weights."""
+    detections, _, base, _, settings = method
+    starts = base.starts[label * BITS : (label + 1) * BITS + 1]
+    work = _workspace((starts[1:] - starts[:-1]).max(), settings.recalls.size)
+    needed = np.zeros((touched.size, settings.recalls.size))
+    for row in touched:
+        values[row, label] = 0.0
+    for area in range(settings.ranges):
+        for k in range(touched.size):
+            objects = changed.objects[touched[k], label, area]
+            if objects == base.objects[label, area]:
+                needed[k] = base.needed[label, area]
+            elif objects:
+                _needed(objects, settings.recalls, needed[k])
+        first = label * BITS + area * settings.thresholds
+        for curve in range(first, first + settings.thresholds):
+            _correct_curve(curve, (touched, needed, values), changed, method, work)
+    for row in touched:
+        matched = base.matched[label].copy()
+        for k in range(changed.begins[row], changed.ends[row]):
+            detection = changed.numbers[k]
+            weight = np.int64(changed.weights[row, detections.images[detection]]) - np.int64(1)
+            _add_matched(matched, detections.matched[detection], detections.ranks[detection], int(weight), settings)
+        _recall_at_limits(matched, changed.objects[row, label, _ALL], settings, values[row, label])
+        _finish_class(values[row, label], changed.objects[row, label], settings)
 
 
 @_compiled
@@ -540,46 +828,89 @@ def _objects_of_row(
 
 
 @_compiled
-def _measure_row(weights: FloatArray, method: MeasuredMethod, work: Workspace, values: FloatArray) -> None:
-    """Measure one row of weights: fill in the metrics of each class, (classes, values)."""
-    detections, by_image, base, by_class, settings = method
-    changed_images, counted_images = np.flatnonzero(weights != 1), np.flatnonzero(weights != 0)
-    by_correcting = 2 * changed_images.size <= weights.size and changed_images.size < counted_images.size
-    images = changed_images if by_correcting else counted_images
+def _measure_afresh(weights: FloatArray, method: MeasuredMethod, values: FloatArray) -> None:
+    """Measure one row of weights from the detections of its images: fill in the metrics of each class."""
+    detections, by_image, base, _, settings = method
+    images = np.flatnonzero(weights)
     listed = _listed(images, by_image)
     is_touched = np.zeros(values.shape[0], np.bool_)
-    if by_correcting:
-        values[:] = by_class
-        objects = base.objects.copy()
-        _objects_of_row(weights - 1, images, by_image, objects, is_touched)
-    else:
-        values[:] = np.nan
-        objects = np.zeros_like(base.objects)
-        _objects_of_row(weights, images, by_image, objects, is_touched)
+    objects = np.zeros_like(base.objects)
+    _objects_of_row(weights, images, by_image, objects, is_touched)
+    values[:] = np.nan
     begin = 0
     for label in range(values.shape[0]):
         end = begin
         while end < listed.size and listed[end] < detections.starts[label + 1]:
             end += 1
-        chosen = ChosenDetections(listed, begin, end, weights)
-        if by_correcting and (is_touched[label] or end > begin):
-            values[label] = _measure_changed(label, chosen, objects[label], method, work)
-        elif not by_correcting and is_touched[label]:
+        if is_touched[label]:
+            chosen = ChosenDetections(listed, begin, end, weights)
             values[label] = measure_class(chosen, detections, objects[label], settings)
         begin = end
 
 
 @_compiled
+def _correct_rows(
+    weights: FloatArray, changed_images: list[IntArray], method: MeasuredMethod, values: FloatArray
+) -> None:
+    """Measure rows of weights in which few images change: fill in the metrics of classes, (rows, classes, values)."""
+    detections, by_image, base, by_class, _ = method
+    number, classes = values.shape[0], values.shape[1]
+    starts = np.zeros(number + 1, np.int64)
+    objects = np.zeros((number, classes, base.objects.shape[1]), np.int64)
+    is_touched = np.zeros((number, classes), np.bool_)
+    listed = [_listed(images, by_image) for images in changed_images]
+    for row in range(number):
+        values[row] = by_class
+        objects[row] = base.objects
+        starts[row + 1] = starts[row] + listed[row].size
+        _objects_of_row(weights[row] - 1, changed_images[row], by_image, objects[row], is_touched[row])
+    numbers = np.zeros(starts[-1], np.int64)
+    for row in range(number):
+        numbers[starts[row] : starts[row + 1]] = listed[row]
+    begins, ends = starts[:-1].copy(), starts[:-1].copy()
+    changed = ChangedRows(weights, starts, numbers, begins, ends, objects, is_touched)
+    touched = np.zeros(number, np.int64)
+    for label in range(classes):
+        several = 0
+        for row in range(number):
+            begins[row] = ends[row]
+            while ends[row] < starts[row + 1] and numbers[ends[row]] < detections.starts[label + 1]:
+                ends[row] += 1
+            if is_touched[row, label] or ends[row] > begins[row]:
+                touched[several] = row
+                several += 1
+        if several:
+            _correct_class(label, touched[:several], changed, method, values)
+
+
+@_compiled
 def measure_rows(rows: FloatArray, method: MeasuredMethod, means: FloatArray) -> None:
     """Measure rows of weights of images, (R, images): fill in means over classes, (R, values)."""
-    longest = 0
-    for curve in range(method.points.starts.size - 1):
-        longest = max(longest, method.points.starts[curve + 1] - method.points.starts[curve])
-    work = _workspace(longest, method.settings.recalls.size)
-    values = np.zeros_like(method.by_class)
-    for r in range(rows.shape[0]):
-        _measure_row(rows[r], method, work, values)
-        _mean_over_classes(values, means[r])
+    by_image, of_classes = method.by_image, method.by_class
+    at_once = max(_CELLS // max(of_classes.size, 1), 1)
+    begin = 0
+    while begin < rows.shape[0]:
+        # As many rows at once as change few detections, and whose values take little memory.
+        changed_images = [np.flatnonzero(rows[begin] != 1)]
+        changed_images.clear()
+        end, cells = begin, 0
+        while end < rows.shape[0] and end - begin < at_once and cells < _CELLS:
+            images = np.flatnonzero(rows[end] != 1)
+            unchanged = rows.shape[1] - images.size
+            if images.size > unchanged or images.size >= unchanged + np.count_nonzero(rows[end][images]):
+                break
+            changed_images.append(images)
+            cells += (by_image.starts[images + 1] - by_image.starts[images]).sum()
+            end += 1
+        values = np.zeros((max(end - begin, 1), of_classes.shape[0], of_classes.shape[1]))
+        if end > begin:
+            _correct_rows(rows[begin:end], changed_images, method, values)
+        else:
+            end = begin + 1
+            _measure_afresh(rows[begin], method, values[0])
+        for row in range(begin, end):
+            _mean_over_classes(values[row - begin], means[row])
+        begin = end
 
 
 @_compiled
@@ -593,7 +924,7 @@ def read_precision(
     classes = detections.starts.size - 1
     every = np.arange(detections.images.size)
     work = _workspace(every.size, recalls.size)
-    measured = np.zeros(_OF_RANGE)
+    measured = np.zeros(2)
     for r in range(rows.shape[0]):
         total, defined = np.zeros(recalls.size), 0
         for label in range(classes):
@@ -602,7 +933,7 @@ def read_precision(
                 begin, end = detections.starts[label], detections.starts[label + 1]
                 size = _count_points(ChosenDetections(every, begin, end, rows[r]), detections, 0, work)
                 _needed(of_class, recalls, work.needed)
-                _measure_points(work, 0, size, of_class, measured)
+                _measure_points(work, size, of_class, measured)
                 total += work.read
                 defined += 1
         if defined:

@@ -14,6 +14,7 @@ Conventions
 
 from __future__ import annotations
 
+import json
 import os
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,6 +29,7 @@ from scipy.sparse import eye_array
 
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.errors import LISTED
+from segbench.core.joined import JoinedCounts
 from segbench.core.messages import Message, Note
 from segbench.core.metric import Metric, shares
 from segbench.core.names import first_names
@@ -117,31 +119,27 @@ class DetectionSet(NamedTuple):
     @classmethod
     def _made_of(cls, per_image: Mapping[str, ScoredObjectCounts]) -> DetectionSet:
         """Lay out the counts of images, one after the other."""
-        names = tuple(sorted(per_image))
-        counts = [per_image[name] for name in names]
-        name_of = {
-            label: name for image in counts for label, name in zip(image.labels.tolist(), image.names, strict=True)
-        }
+        joined = JoinedCounts.of(per_image, ScoredObjectCounts)
+        arrays, sizes = joined.arrays, joined.sizes
+        images = np.arange(len(per_image))
+        name_of = dict(zip(arrays["labels"].tolist(), _names_of(joined), strict=True))
         labels = np.array(sorted(name_of), np.int64)
-        class_of = np.searchsorted(labels, _joined(np.repeat(image.labels, image.detections) for image in counts))
-        image_of = np.repeat(np.arange(len(counts)), [image.scores.size for image in counts])
-        scores = _joined((image.scores for image in counts), np.float64)
-        order = np.lexsort((-scores, class_of))
-        *lists, hits = (
-            _joined(getattr(image, name) for image in counts)[order] for name in ("ranks", "matched", "ignored", "hits")
-        )
-        objects = np.concatenate([np.zeros((0, len(RANGES)), np.int64), *(image.objects for image in counts)])
+        object_classes = np.searchsorted(labels, arrays["labels"])
+        class_of = np.repeat(object_classes, arrays["detections"])
+        image_of = np.repeat(images, sizes["scores"])
+        order = np.lexsort((-arrays["scores"], class_of))
+        scores, hits, *lists = (arrays[name][order] for name in ("scores", "hits", "ranks", "matched", "ignored"))
         return cls(
-            names,
+            tuple(sorted(per_image)),
             labels,
             tuple(name_of[label] for label in labels.tolist()),
-            _grouped(class_of[order], image_of[order], scores[order], lists, labels.size),
-            scores[order],
+            _grouped(class_of[order], image_of[order], scores, lists, labels.size),
+            scores,
             hits,
-            objects,
-            np.repeat(np.arange(len(counts)), [image.labels.size for image in counts]),
-            np.searchsorted(labels, _joined(image.labels for image in counts)),
-            np.array([image.images for image in counts], np.int64),
+            arrays["objects"].reshape(-1, len(RANGES)),
+            np.repeat(images, sizes["labels"]),
+            object_classes,
+            np.array(joined.scalars["images"], np.int64),
         )
 
     def of_class(self, label: int) -> DetectionSet:
@@ -176,9 +174,12 @@ class DetectionSet(NamedTuple):
         return totals
 
 
-def _joined(parts: Iterator[NDArray[Any]], dtype: type = np.int64) -> NDArray[Any]:
-    """Return arrays one after the other."""
-    return np.concatenate([np.zeros(0, dtype), *parts])
+def _names_of(joined: JoinedCounts) -> Iterator[str]:
+    """Return the names of the classes of each image."""
+    ends = joined.sizes["labels"].cumsum().tolist()
+    for called, begin, end in zip(joined.scalars["called"], [0, *ends], ends, strict=False):
+        labels = joined.arrays["labels"][begin:end]
+        yield from json.loads(called) if called else map(str, labels.tolist())
 
 
 def _grouped(
