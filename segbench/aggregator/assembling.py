@@ -51,6 +51,9 @@ class PackedCounts(ByName[bytes]):
         self._path, self._run = path, run
         self._page: dict[str, bytes] = {}
 
+    def __contains__(self, name: object) -> bool:
+        return name in self.in_memory or name in self.digests
+
     def __getitem__(self, name: str) -> bytes:
         counts = self.in_memory.get(name) or self._page.get(name)
         if counts:

@@ -17,6 +17,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import accumulate, groupby
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -280,8 +281,8 @@ class Layout(NamedTuple):
 
 
 @functools.lru_cache(maxsize=1024)
-def _layout(header: bytes) -> Layout | None:
-    """Return the layout of valid counts whose scores are levels, which are unpacked many at a time; None for others."""
+def _layout(header: bytes) -> tuple[Layout, Mapping[str, Any]] | None:
+    """Return layout and scalars of valid counts whose scores are levels, many of which are unpacked at a time."""
     try:
         kind, scalars, arrays = _header(header, ScoreCounts)
         empty: NDArray[Any] = np.empty(0, np.int64)
@@ -294,16 +295,17 @@ def _layout(header: bytes) -> Layout | None:
     levels = [dtype.kind for dtype in types] == ["f", "i", "i"] and scales[0] and not any(scales[1:])
     if not (plain and levels and {*widths} <= {*range(1, 9)}):
         return None
-    return Layout._make((size, *widths, scales[0], types[0].itemsize == 4))
+    return Layout._make((size, *widths, scales[0], types[0].itemsize == 4)), scalars
 
 
 class _UnpackedImage(NamedTuple):
-    """An image in its turn: `unpacked` if it has no parts and is whole, and the layout if its scores are levels."""
+    """An image in its turn: `unpacked` if it has no parts and is whole, with its layout if its scores are levels."""
 
     name: str
     packed: bytes
     unpacked: bytes = b""
     layout: Layout | None = None
+    scalars: Mapping[str, Any] = MappingProxyType({})
 
     @classmethod
     def of(cls, name: str, packed: bytes) -> _UnpackedImage:
@@ -315,9 +317,10 @@ class _UnpackedImage(NamedTuple):
         except Exception:  # noqa: BLE001  as above
             return cls(name, packed)
         header = unpacked.partition(b"\n")[0]
-        layout = _layout(header)
-        is_whole = layout is not None and len(unpacked) == len(header) + 1 + layout.bytes
-        return cls(name, packed, unpacked, layout if is_whole else None)
+        layout, scalars = _layout(header) or (None, {})
+        if layout is None or len(unpacked) != len(header) + 1 + layout.bytes:
+            return cls(name, packed, unpacked)
+        return cls(name, packed, unpacked, layout, scalars)
 
 
 def _type_of(name: str, expected: type[Counts]) -> type[Counts]:
@@ -407,6 +410,10 @@ class EncodedCounts(ByName[Counts]):
         counts: Counts = self._decoded(_UnpackedImage(name, self._packed[name]))
         return counts
 
+    def __contains__(self, name: object) -> bool:
+        """Return whether an image was counted, without unpacking it."""
+        return name in self._packed
+
     def _decoded(self, image: _UnpackedImage) -> Any:  # noqa: ANN401  counts of its type
         with self._naming(image.name):
             counts: Counts = decode(image.packed, self._kind, image.unpacked)
@@ -451,7 +458,16 @@ class EncodedCounts(ByName[Counts]):
         block = np.frombuffer(b"".join(image.unpacked for image in images), np.uint8)
         if not unpack(block, starts, layouts, scores, counts):
             return ScoreBatch.of([*map(self._decoded, images)])  # which says what is wrong
-        return ScoreBatch(scores, counts[0], counts[1], ends)
+        return ScoreBatch(
+            scores,
+            counts[0],
+            counts[1],
+            ends,
+            ignored=sum(image.scalars.get("ignored", 0) for image in images),
+            sources=[image.scalars.get("threshold_source", "") for image in images],
+            of_predictions=all(image.scalars.get("of_predictions", False) for image in images),
+            single=all(image.layout.single for image in images if image.layout and image.layout.scores),
+        )
 
     def between(self, name: str, lowest: float, below: float) -> ScoreCounts:
         """Unpack the counts of an image from one score up to, not including, another, without ignored pixels."""

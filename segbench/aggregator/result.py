@@ -1394,12 +1394,10 @@ def names_of(results: Sequence[Result], sets: Sequence[str] = ()) -> list[str]:
     and the settings in which these differ are part of the name in all sets.
     """
     names = []
+    in_sets = zip(sets or [""] * len(results), results, strict=True)
+    by_label = grouped((result.label, (name, result)) for name, result in in_sets)
     for result in results:
-        namesakes = [
-            (name, other)
-            for name, other in zip(sets or [""] * len(results), results, strict=True)
-            if other.label == result.label
-        ]
+        namesakes = by_label[result.label]
         settings_by_set = grouped(
             (name, without_measuring(other)) for name, other in namesakes if other.protocol == result.protocol
         )

@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
-from segbench.core.arrays import FloatArray, within_total
+from segbench.core.arrays import FloatArray, total_of, within_total
 from segbench.core.scores import Pool, ScoreBatch, ScoreCounts, pooled
 
 SCORES_AT_ONCE = 2**24
@@ -38,7 +38,7 @@ class InBatches(Protocol):
 
 
 class ScorePool:
-    """Counts of many images, seen one by one, then pooled: at once, or range by range where that takes too much."""
+    """Counts of many images, seen in batches, then pooled: at once, or range by range where that takes too much."""
 
     def __init__(self, per_image: Mapping[str, ScoreCounts], extra: Sequence[ScoreCounts] = ()) -> None:
         self._per_image, self._extra = per_image, extra
@@ -46,18 +46,19 @@ class ScorePool:
         self._samples: list[tuple[FloatArray, int]] = []
         self.positives = self.negatives = self.ignored = self._seen = 0
         for counts in extra:
-            self.add(counts)
+            self.add(ScoreBatch.of([counts]))
 
-    def add(self, counts: ScoreCounts) -> None:
-        """Take note of an image: its totals, and where scores do not fit in memory, how they are spread."""
-        self.positives += counts.total_positives
-        self.negatives += counts.total_negatives
-        self.ignored += counts.ignored
-        self._seen += counts.scores.size
+    def add(self, images: ScoreBatch) -> None:
+        """Take note of images: their totals, and where scores do not fit in memory, how they are spread."""
+        self.positives += total_of(images.positives)
+        self.negatives += total_of(images.negatives)
+        self.ignored += images.ignored
+        self._seen += images.scores.size
         if self._pool is None:
-            self._sample(counts.scores, counts.scores.size)
+            for of_image in images.slices:
+                self._sample(images.scores[of_image], of_image.stop - of_image.start)
             return
-        self._pool.add(counts)
+        self._pool.add(images.total())
         if self._pool.scores_held > SCORES_AT_ONCE:
             scores = self._pool.total().scores
             # A pool that stays close to what may be held would be merged again for almost every image.

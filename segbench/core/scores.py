@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
@@ -400,47 +400,59 @@ def range_of_scores(counts: ScoreCounts) -> tuple[float, float]:
 
 def pooled(parts: Sequence[ScoreCounts]) -> ScoreCounts:
     """Sum counts that all lie in memory, in one step."""
-    ignored = as_whole(sum(part.ignored for part in parts), "ignored", most=LARGEST_TOTAL)
-    of_predictions = all(part.of_predictions for part in parts)
-    present = [part for part in parts if part.scores.size]
-    if not present:
-        nothing = np.empty(0, np.int64)
-        return ScoreCounts(np.empty(0), nothing, nothing, ignored, of_predictions=of_predictions)
-    if not all(part.scores_known for part in present):
+    nothing = np.empty(0, np.int64)
+    present = [part for part in parts if part.scores.size] or [ScoreCounts(np.empty(0), nothing, nothing)]
+    columns = [[getattr(part, name) for part in present] for name in ("scores", "positives", "negatives")]
+    scores, positives, negatives = (column[0] if len(present) == 1 else np.concatenate(column) for column in columns)
+    return _total(
+        scores,
+        positives,
+        negatives,
+        is_falling=len(present) == 1,
+        ignored=sum(part.ignored for part in parts),
+        sources={part.threshold_source for part in present},
+        of_predictions=all(part.of_predictions for part in parts),
+    )
+
+
+def _total(
+    scores: FloatArray,
+    positives: IntArray,
+    negatives: IntArray,
+    *,
+    is_falling: bool,
+    ignored: int,
+    sources: Collection[str],
+    of_predictions: bool,
+) -> ScoreCounts:
+    """Sum the counts of images that lie one after another; of a single one scores fall already."""
+    if np.isnan(scores).any():
         raise ArgumentError(Message("thresholds-unknown", "curves given by points without thresholds cannot be added"))
-    sources = {part.threshold_source for part in present}
-    source = sources.pop() if len(sources) == 1 else ""
-    if len(present) > 1:
-        scores, positives, negatives = _merged(present)
-    else:
-        scores = present[0].scores
-        positives = present[0].positives.astype(np.int64, copy=False)
-        negatives = present[0].negatives.astype(np.int64, copy=False)
+    if not is_falling:
+        scores, positives, negatives = _merged(scores, positives, negatives)
     return ScoreCounts.unchecked(
         scores=scores,
-        positives=positives,
-        negatives=negatives,
-        ignored=ignored,
-        threshold_source=source,
+        positives=positives.astype(np.int64, copy=False),
+        negatives=negatives.astype(np.int64, copy=False),
+        ignored=as_whole(ignored, "ignored", most=LARGEST_TOTAL),
+        threshold_source=next(iter(sources)) if len(sources) == 1 else "",
         of_predictions=of_predictions,
     )
 
 
-def _merged(parts: Sequence[ScoreCounts]) -> tuple[FloatArray, IntArray, IntArray]:
+def _merged(scores: FloatArray, positives: IntArray, negatives: IntArray) -> tuple[FloatArray, IntArray, IntArray]:
     """Add the counts of equal scores up."""
-    for name in ("positives", "negatives"):
-        within_total(sum(total_of(getattr(part, name)) for part in parts), name)
-    scores, *counts = (
-        np.concatenate([getattr(part, name) for part in parts]) for name in ("scores", "positives", "negatives")
-    )
+    within_total(total_of(positives), "positives")
+    within_total(total_of(negatives), "negatives")
     if scores.dtype == np.float32 and scores.size > _SORTED_ABOVE:
         from segbench.core.sorting import added_up
 
-        return added_up(scores, *counts)
+        return added_up(scores.astype(np.float32, copy=False), positives, negatives)
     order = np.argsort(-scores, kind="stable")
     scores = scores[order]
     last = np.flatnonzero(np.append(scores[1:] != scores[:-1], True))  # the last entry of each distinct score
-    positives, negatives = (np.diff(np.cumsum(part[order], dtype=np.int64)[last], prepend=0) for part in counts)
+    ordered = positives[order], negatives[order]
+    positives, negatives = (np.diff(np.cumsum(part, dtype=np.int64)[last], prepend=0) for part in ordered)
     return scores[last], positives, negatives
 
 
@@ -452,19 +464,47 @@ class ScoreBatch:
     positives: IntArray
     negatives: IntArray
     ends: NDArray[np.int64]
+    ignored: int
+    """Pixels left out, of all images."""
+    sources: Sequence[str]
+    """Where the thresholds of each image come from."""
+    of_predictions: bool
+    """Whether the scores of all images are values of predictions."""
+    single: bool
+    """Whether all scores were float32."""
 
     @classmethod
     def of(cls, images: Sequence[ScoreCounts]) -> ScoreBatch:
         """Concatenate the counts of some images."""
-        ends = np.cumsum([image.scores.size for image in images], dtype=np.int64)
         if len(images) == 1:  # which may be very long
-            return cls(images[0].scores, images[0].positives, images[0].negatives, ends)
-        none: NDArray[np.int64] = np.empty(0, np.int64)  # so that any batch has the same types
+            scores, positives, negatives = images[0].scores, images[0].positives, images[0].negatives
+        else:
+            none: NDArray[np.int64] = np.empty(0, np.int64)  # so that any batch has the same types
+            scores = np.concatenate([np.empty(0), *(image.scores for image in images)])
+            positives = np.concatenate([none, *(image.positives for image in images)])
+            negatives = np.concatenate([none, *(image.negatives for image in images)])
         return cls(
-            np.concatenate([np.empty(0), *(image.scores for image in images)]),
-            np.concatenate([none, *(image.positives for image in images)]),
-            np.concatenate([none, *(image.negatives for image in images)]),
-            ends,
+            scores,
+            positives,
+            negatives,
+            np.cumsum([image.scores.size for image in images], dtype=np.int64),
+            ignored=sum(image.ignored for image in images),
+            sources=[image.threshold_source for image in images],
+            of_predictions=all(image.of_predictions for image in images),
+            single=all(image.scores.dtype == np.float32 for image in images if image.scores.size),
+        )
+
+    def total(self) -> ScoreCounts:
+        """Sum the counts of all images."""
+        sizes = np.diff(self.ends, prepend=0)
+        return _total(
+            self.scores.astype(np.float32, copy=False) if self.single and self.scores.size else self.scores,
+            self.positives,
+            self.negatives,
+            is_falling=int(np.count_nonzero(sizes)) <= 1,
+            ignored=self.ignored,
+            sources={source for source, size in zip(self.sources, sizes.tolist(), strict=True) if size},
+            of_predictions=self.of_predictions,
         )
 
     @property

@@ -391,6 +391,17 @@ def pooled_curves(positives: Counts, negatives: Counts, several: BoolArray, best
 
 
 @_compiled
+def curves_of_images(positives: Counts, negatives: Counts, ends: IntArray, best: IntArray, areas: FloatArray) -> None:
+    """Find the same of images whose counts lie one after another, each up to its end; one row per image."""
+    each_is_a_score = np.empty(0, np.bool_)
+    start = 0
+    for i in range(ends.size):
+        of_image = positives[start : ends[i]].reshape((1, -1)), negatives[start : ends[i]].reshape((1, -1))
+        pooled_curves(of_image[0], of_image[1], each_is_a_score, best[i : i + 1], areas[i : i + 1])
+        start = ends[i]
+
+
+@_compiled
 def turning_points(
     positives: Counts,
     negatives: Counts,

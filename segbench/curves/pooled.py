@@ -25,7 +25,7 @@ import numpy as np
 
 from segbench.core.arrays import Array, BoolArray, FloatArray, IntArray
 from segbench.core.messages import Message, Note
-from segbench.core.pooling import SCORES_AT_ONCE, SCORES_PER_BATCH, ScorePool, batched, number_of_scores
+from segbench.core.pooling import SCORES_AT_ONCE, SCORES_PER_BATCH, ScorePool, in_batches
 from segbench.core.scores import ScoreBatch, ScoreCounts, range_of_scores
 from segbench.curves.curve import EMPTY_MASK_THRESHOLD, Curve, pr_curve
 from segbench.curves.points import BestFs, best_fs, hull_vertices
@@ -62,7 +62,7 @@ class PooledPixels:
 def pool_pixels(per_image: Mapping[str, ScoreCounts], extra: Sequence[ScoreCounts] = ()) -> PooledPixels:
     """Pool the counts of images, and `extra` counts that belong to no image, which have no best F.
 
-    Each access to an image unpacks its counts, so that few are held at a time.
+    The counts of images are unpacked some at a time, so that few are held.
     """
     if len(per_image) == 1 and not extra:
         (alone,) = per_image.values()
@@ -78,11 +78,10 @@ def pool_pixels(per_image: Mapping[str, ScoreCounts], extra: Sequence[ScoreCount
     pooling = ScorePool(per_image, extra)
     best = []
     sources = {counts.threshold_source for counts in extra}
-    for batch in batched((per_image[name] for name in sorted(per_image)), number_of_scores):
-        for counts in batch:
-            pooling.add(counts)
-            sources.add(counts.threshold_source)
-        best.append(best_fs(ScoreBatch.of(batch)))
+    for images in in_batches(per_image):
+        pooling.add(images)
+        sources.update(images.sources)
+        best.append(best_fs(images))
     best_of_images, all_sources = BestFs.joined(best), frozenset(sources)
     if not pooling.in_ranges:
         (pool,) = pooling.ranges()

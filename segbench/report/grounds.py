@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.pictures import ByteArray
-from segbench.drawing.palette import FALSE_POSITIVE, FAR, GUIDE, MATCHED, MATCHED_TRUTH, MISS, NEAR
+from segbench.drawing.palette import FALSE_POSITIVE, FAR, GUIDE, MATCHED, MATCHED_TRUTH, MISS, NEAR, class_colours
 from segbench.protocols.states import State
 
 OPACITY = 0.85
@@ -49,6 +49,13 @@ def as_bytes(colours: Iterable[str]) -> ByteArray:
 
 PALETTE = as_bytes(COLOURS.values())
 """Red, green and blue of each state, and of `BETWEEN`."""
+MASK_PALETTE = as_bytes(["#000000", "#ffffff", GUIDE, COLOURS["between"]])
+"""Red, green and blue of what is negative, positive and left out, and between the lines of its hatching."""
+
+
+def class_palette(classes: int) -> ByteArray:
+    """Return red, green and blue of each class, of no class, of what is left out and between its lines."""
+    return as_bytes([*class_colours(classes), "#ffffff", GUIDE, COLOURS["between"]])
 
 
 def washed(photograph: NDArray[Any]) -> ByteArray:
@@ -58,15 +65,20 @@ def washed(photograph: NDArray[Any]) -> ByteArray:
     return np.repeat(pale[..., np.newaxis], 3, axis=2)
 
 
-def hatched(states: ByteArray, step: int = 0) -> ByteArray:
-    """Hatch what is left out: every other stripe becomes `BETWEEN`; a stripe is `step` pixels wide, or as fits."""
-    left_out = states == State.IGNORED
-    if not left_out.any():
+def hatched(states: ByteArray, step: int = 0, *, left_out: int = State.IGNORED, between: int = BETWEEN) -> ByteArray:
+    """Hatch what is left out: every other stripe becomes `between`; a stripe is `step` pixels wide, or as fits."""
+    is_left_out = states == left_out
+    if not is_left_out.any():
         return states
     step = step or max(_LEAST_STEP, math.ceil(max(states.shape) / (2 * _LINES)))
     rows, columns = (np.arange(extent) for extent in states.shape)
     stripes = (rows[:, np.newaxis] + columns) // step % 2 == 1
-    return np.where(left_out & stripes, np.uint8(BETWEEN), states)
+    return np.where(is_left_out & stripes, np.uint8(between), states)
+
+
+def hatched_labels(labels: ByteArray, palette: ByteArray, step: int = 0) -> ByteArray:
+    """Hatch what is left out of a label map that is drawn with `MASK_PALETTE` or a `class_palette`."""
+    return hatched(labels, step, left_out=len(palette) - 2, between=len(palette) - 1)
 
 
 def blended(states: ByteArray, ground: ByteArray, opacity: float = OPACITY) -> ByteArray:

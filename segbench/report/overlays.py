@@ -21,12 +21,11 @@ from segbench.core.numbers import number
 from segbench.core.protocol import Protocol, states_called
 from segbench.core.sample import Sample
 from segbench.core.settings import as_real
-from segbench.drawing.palette import GUIDE, class_colours
 from segbench.loaders.listing import SampleFiles
 from segbench.loaders.source import shown
 from segbench.protocols.states import State
 from segbench.report.bsds import file_names
-from segbench.report.grounds import NAMED, PALETTE, as_bytes, hatched
+from segbench.report.grounds import NAMED, PALETTE, class_palette, hatched, hatched_labels
 from segbench.report.slices import slices_of_errors
 
 if TYPE_CHECKING:
@@ -95,8 +94,8 @@ def export_overlays(
     another pixel as its partner. Pixels: as counted (of ``annotators="each"`` against the majority). Boundaries:
     matched with all annotators together. Regions: those of the first annotator; see
     `segbench.protocols.regions.counting.region_states`. PNGs hold the `State` as palette index; those of classes
-    are in colour: labels outside the classes are white, void is grey. Contours: steps of distance, from sky blue over
-    olive and magenta to red; true contours are blue and orange.
+    are in colour: labels outside the classes are white, void is hatched. Contours: steps of distance, from sky blue
+    over olive and magenta to red; true contours are blue and orange.
 
     Of a volume a picture shows four slices, see `segbench.report.slices.slices_of_errors`, in colour and with square
     pixels: the axial, coronal and sagittal slice through the largest error, and the axial slice with most errors.
@@ -205,7 +204,7 @@ class _Work(NamedTuple):
         pictures = shows.pictures(sample, counts, np.array([self.threshold]))
         if pictures.classes is None:
             raise DataError(shown(self.name), Message("no-pictures", "there is no picture of its classes"))
-        colours = as_bytes([*class_colours(len(shows.classes_drawn)), "#ffffff", GUIDE])
+        colours = class_palette(len(shows.classes_drawn))
         written = [f"{name} {number(float(values[0]))}" for name, values in pictures.metrics.items()]
         parts = {
             "ground truth": (colours, pictures.truth),
@@ -246,8 +245,8 @@ def _beside(parts: Mapping[str, NDArray[np.uint8]]) -> Image.Image:
 
 
 def _coloured(colours: NDArray[np.uint8], numbers: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Draw numbers in their colours, states that are left out hatched."""
-    return colours[hatched(numbers) if colours is PALETTE else numbers]
+    """Draw numbers in their colours, what is left out hatched."""
+    return colours[hatched(numbers) if colours is PALETTE else hatched_labels(numbers, colours)]
 
 
 def _of_volume(

@@ -62,6 +62,20 @@ def test_what_is_left_out_is_hatched_and_nothing_else():
     assert drawn[20, :8].tolist() == [BETWEEN] * 4 + [State.IGNORED] * 4
 
 
+def test_void_is_hatched_in_label_maps_as_it_is_among_errors(run, tmp_path):
+    truth = np.zeros((40, 40), np.uint8)
+    truth[:20, 20:] = 1
+    truth[20:] = 255
+    result = run(segbench.Labels(classes=2, void=(255,)), {"a.png": truth}, {"a.png": np.zeros_like(truth)})
+    segbench.export_overlays([result], tmp_path / "out", classes=True)
+    void = np.asarray(Image.open(tmp_path / "out/pred/a.png"))[-20:]
+    is_picture = (void[0] != void[0, 50]).any(axis=1)  # of 40 pixels, below longer captions
+    starts = np.flatnonzero(np.diff(is_picture, prepend=False) & is_picture)
+    in_stripes = [PALETTE[State.IGNORED if (20 + row) // 3 % 2 == 0 else BETWEEN].tolist() for row in range(20)]
+    drawn = [void[:, start].tolist() for start in starts]
+    assert [column == in_stripes for column in drawn] == [True, False, True]  # ground truth, prediction, errors
+
+
 def states_in(path):
     picture = Image.open(path)
     assert picture.mode == "P"

@@ -48,7 +48,9 @@ if TYPE_CHECKING:
 _MASKS = "masks"
 _MASK_CLASSES = "negative=0,positive=1"
 _NOT_POOLED = "pooled over classes, precision, recall and Dice are all the pixel accuracy of the label maps"
-_MOST_DRAWN = 254  # beside these, 8 bits hold what is outside the classes and what is left out
+_MOST_DRAWN = (
+    253  # beside these, 8 bits hold no class, what is left out, and what lies between the lines of its hatching
+)
 
 
 @dataclass(frozen=True, kw_only=True)

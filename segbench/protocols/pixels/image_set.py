@@ -132,7 +132,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
         if len(self) * thresholds.size <= _MOST_CELLS_IN_MEMORY:
             counted = np.zeros((2, len(self), thresholds.size), np.int32)
         bests = []
-        for rows, batch in _with_rows(self.in_batches()):
+        for rows, batch in with_rows(self.in_batches()):
             best = best_fs(batch)
             bests.append(best)
             if max(best.positives.max(initial=0), best.negatives.max(initial=0)) >= _FITS_INT32:
@@ -160,13 +160,13 @@ def _dense(batches: Iterable[ScoreBatch], number: int, scores: FloatArray) -> In
     from segbench.curves import kernels
 
     counted = np.zeros((2, number, scores.size), np.int64)
-    for rows, batch in _with_rows(batches):
+    for rows, batch in with_rows(batches):
         parts = batch.positives, batch.negatives
         kernels.count_at(batch.scores, parts, batch.ends, scores, counted[:, rows])
     return counted
 
 
-def _with_rows(batches: Iterable[ScoreBatch]) -> Iterator[tuple[slice, ScoreBatch]]:
+def with_rows(batches: Iterable[ScoreBatch]) -> Iterator[tuple[slice, ScoreBatch]]:
     """Yield each batch with the rows that its images have among all."""
     start = 0
     for batch in batches:

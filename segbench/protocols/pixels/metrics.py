@@ -51,7 +51,7 @@ from segbench.curves.pooled import (
 )
 from segbench.protocols.pixels.calibration import KEPT as KEPT_OF_CALIBRATION
 from segbench.protocols.pixels.calibration import Calibration
-from segbench.protocols.pixels.image_set import Block, ByScore, ImageSet
+from segbench.protocols.pixels.image_set import Block, ByScore, ImageSet, with_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,11 +301,11 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
     @cached_property
     def _images_alone(self) -> AtOds:
         """Each image by itself, at all of its own scores, in sorted order of names."""
-        best, areas = np.empty((self.images, 5), np.int64), np.empty((self.images, len(AREAS) + 1))
-        images = ((batch, scores) for batch in self.image_set.in_batches() for scores in batch.slices)
-        for row, (batch, scores) in enumerate(images):
-            positives, negatives = batch.positives[np.newaxis, scores], batch.negatives[np.newaxis, scores]
-            (best[row],), (areas[row],) = measured_curves(positives, negatives)
+        from segbench.curves import kernels
+
+        best, areas = np.zeros((self.images, 5), np.int64), np.full((self.images, len(AREAS) + 1), np.nan)
+        for rows, batch in with_rows(self.image_set.in_batches()):
+            kernels.curves_of_images(batch.positives, batch.negatives, batch.ends, best[rows], areas[rows])
         return at_ods(self.image_set.best.thresholds, best, areas)
 
     @property

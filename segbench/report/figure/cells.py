@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -16,17 +15,24 @@ from segbench.core.errors import DataError
 from segbench.core.messages import Message
 from segbench.core.metric import Metric, images_at_their_best
 from segbench.core.pictures import ByteArray, Pictures, outline
-from segbench.drawing.palette import GUIDE, class_colours
 from segbench.loaders.listing import SampleFiles
 from segbench.protocols.states import State, states_of_labels
-from segbench.report.grounds import COLOURS, OPACITY, PALETTE, as_bytes, blended, hatched, washed
+from segbench.report.grounds import (
+    MASK_PALETTE,
+    OPACITY,
+    PALETTE,
+    as_bytes,
+    blended,
+    class_palette,
+    hatched,
+    hatched_labels,
+    washed,
+)
 from segbench.report.slices import Plane, axial_plane_of_most_errors, cut_pictures
 
 Box: TypeAlias = tuple[int, int, int, int]
 """Left, top, width and height in pixels of the image."""
 
-MASK_PALETTE = as_bytes(["#000000", "#ffffff", GUIDE, COLOURS["between"]])
-"""Red, green and blue of what is negative, positive and left out, and between the lines of its hatching."""
 TRUTH_LINE, PREDICTED_LINE, CASE = "#ffffff", "#ffb000", "#101010"
 """Colours of contours over a photograph: both are cased in nearly black."""
 _SMALL = 180  # dots, along the shorter side of cells in which lines are thin
@@ -205,11 +211,6 @@ def truth_cell(
     return _grey(_lines(layers.truth, box, size, _THIN if _is_thin(layers.truth > 0) else 1))
 
 
-def class_palette(classes: Sequence[str]) -> ByteArray:
-    """Return red, green and blue of each class, of no class, of what is left out and between its lines."""
-    return as_bytes([*class_colours(len(classes)), "#ffffff", GUIDE, COLOURS["between"]])
-
-
 def _grey(levels: ByteArray) -> ByteArray:
     return np.repeat(levels[..., np.newaxis], 3, axis=2)
 
@@ -234,11 +235,8 @@ def _states(layers: Layers, box: Box | None, size: tuple[int, int], thickness: i
 def _labels(layers: Layers, labels: ByteArray, box: Box | None, size: tuple[int, int]) -> ByteArray:
     """Draw a label map in the colours of its classes, or a mask in white on black, what is left out hatched."""
     shown = as_large(cut_out(labels, box), size)
-    palette = MASK_PALETTE if layers.mask else class_palette(layers.classes)
-    left_out = len(palette) - 2
-    states = np.where(shown == left_out, State.IGNORED, State.NOTHING).astype(np.uint8)
-    hatching = hatched(states, _STRIPE)
-    return palette[np.where((hatching != states), left_out + 1, shown)]
+    palette = MASK_PALETTE if layers.mask else class_palette(len(layers.classes))
+    return palette[hatched_labels(shown, palette, _STRIPE)]
 
 
 def _contours(

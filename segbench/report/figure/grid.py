@@ -31,7 +31,6 @@ from segbench.report.figure.cells import (
     TRUTH_LINE,
     Box,
     Layers,
-    class_palette,
     cut_out,
     layers_of,
     method_cell,
@@ -39,7 +38,7 @@ from segbench.report.figure.cells import (
 )
 from segbench.report.figure.rows import chosen_images, image_metric
 from segbench.report.figure.settings import STYLES, USUAL_ROWS, VENUES
-from segbench.report.grounds import NAMED, blended, washed
+from segbench.report.grounds import NAMED, blended, class_palette, washed
 from segbench.report.overlays import refuse_unreached
 from segbench.report.photographs import photographs, read_photograph
 from segbench.report.ranking import best_first, competing_order
@@ -172,7 +171,7 @@ class FigureGrid:
         labels = [array for layers in every for array in (layers.truth, layers.predicted) if array is not None]
         shown_labels = {int(label) for array in labels for label in np.unique(array)}
         if classes:
-            palette = class_palette(classes)
+            palette = class_palette(len(classes))
             entries += [("#" + bytes(palette[k]).hex(), name) for k, name in enumerate(classes) if k in shown_labels]
         left_out = len(classes) + 1 if classes else LEFT_OUT
         if (classes or every[0].mask) and style == "labels" and left_out in shown_labels:

@@ -17,7 +17,7 @@ from segbench.aggregator.result import parts_if_any
 from segbench.core.arrays import FloatArray
 from segbench.core.metric import finite, image_headline
 from segbench.core.names import shortened
-from segbench.core.numbers import number_within
+from segbench.core.numbers import digits_within, number
 from segbench.core.series import RATES
 from segbench.curves.mean import MeanCurve
 from segbench.drawing.axes import fitted
@@ -151,16 +151,16 @@ def _by_image(methods: Sequence[Method]) -> Figure | None:
     heights = [*spread(images).values()] if len(images) <= _MOST_DOTS else []
     shown = np.concatenate([[*values.values()] for values in [*known.values()][:FOLDED]])
     axis = LineAxis(metric.quantity_of_images, *fitted(shown, metric.range))
+    quartiles_of = {k: np.quantile([*values.values()], [0.25, 0.5, 0.75]).tolist() for k, values in known.items()}
+    digits = max(digits_within(low, high) for low, _, high in quartiles_of.values())  # alike, so that these align
     lines: list[ChartLine] = []
     for k, values in known.items():
-        of_images = [*values.values()]
-        quartiles = np.quantile(of_images, [0.25, 0.5, 0.75]).tolist()
+        of_images, quartiles = [*values.values()], quartiles_of[k]
         has_points = bool(heights) and len(lines) < FOLDED
         parts = axis.spread(quartiles, None if has_points else (min(of_images), max(of_images)))
         if has_points:
             parts.append(axis.points([values.get(image, math.nan) for image in images], heights))
-        median = number_within(quartiles[1], quartiles[0], quartiles[2])
-        lines.append(ChartLine(methods[k].name, axis.drawn(parts), median, k))
+        lines.append(ChartLine(methods[k].name, axis.drawn(parts), number(quartiles[1], digits=digits), k))
     note = "The bar spans the quartiles, the tall mark and the number are the median"
     if not heights:
         note += f"; of more than {_MOST_DOTS} images, a line from the lowest to the highest replaces the points"

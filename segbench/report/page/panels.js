@@ -172,7 +172,9 @@ async function show(threshold = null) {
     frame.append(Object.assign(document.createElement("img"), { src: photo, alt: "" }), open.main);
     picture("photograph", "Photograph", `Photograph ${panel.name}`, photo);
   }
-  paint(picture("truth", "Ground truth", `Ground truth of ${panel.name}`), truth, method.classes ? open.shades : method.levels ? [grey(0), grey(1), rgba("--ignored")] : SHADES);
+  const canvas = picture("truth", "Ground truth", `Ground truth of ${panel.name}`);
+  if (method.classes || method.levels) paintLabels(canvas, truth, method.classes ? open.shades : [grey(0), grey(1), ...open.leftOut]);
+  else paint(canvas, truth, SHADES);
   const predicted = `Prediction of ${name} for ${panel.name}`;
   if (levels) {
     // Of scores that are no shares, the lowest is black and the highest white.
@@ -182,7 +184,7 @@ async function show(threshold = null) {
     paint(picture("prediction", low < 0 || high > 1 ? `Prediction, scores from ${written(low)} to ${written(high)}` : "Prediction", predicted), levels, soft);
   }
   if (classes) {
-    paint(picture("prediction", "Prediction", predicted), classes, open.shades);
+    paintLabels(picture("prediction", "Prediction", predicted), classes, open.shades);
     const both = new Set([...truth.levels, ...classes.levels]);
     find("#classes").replaceChildren(...open.classes.names.map((words, place) => {
       const entry = document.createElement("span");
@@ -213,9 +215,10 @@ function openPanel(section, image, place, threshold = null) {
   const at = images.indexOf(image);
   if (at < 0 || !names[place] || document.readyState === "loading") return;
   const panel = panelData(protocol, at);
-  const shades = [...classes.colours.map(bytes), grey(1), rgba("--ignored")];
+  const leftOut = [rgba("--ignored"), rgba("--between")];
+  const shades = [...classes.colours.map(bytes), grey(1), ...leftOut];
   const thin = Boolean(find(".gallery.thin", section));
-  open = { section, panel, protocol, images, at, words: states, classes, shades, place, alphas, css, thin };
+  open = { section, panel, protocol, images, at, words: states, classes, shades, leftOut, place, alphas, css, thin };
   find("#panel-name").textContent = panel.name;
   find("#panel-method").replaceChildren(...names.map((name, method) => new Option(name, method)));
   find("#panel-method").value = place;

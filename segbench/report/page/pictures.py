@@ -27,8 +27,7 @@ from segbench.core.sample import Sample
 from segbench.loaders.listing import SampleFiles
 from segbench.loaders.source import Source
 from segbench.protocols.states import State, seen_in, states_of_labels
-from segbench.report.figure.cells import MASK_PALETTE, class_palette
-from segbench.report.grounds import OPACITY, PALETTE, hatched
+from segbench.report.grounds import MASK_PALETTE, OPACITY, PALETTE, class_palette, hatched, hatched_labels
 from segbench.report.photographs import read_photograph
 from segbench.report.slices import Plane, axial_plane_of_most_errors, cut_pictures
 
@@ -169,11 +168,13 @@ def _show_truth(pictures: Pictures, method: MethodOnImage, task: Task, panel: di
         return
     side = block_side(pictures.truth.shape, THUMBNAIL)
     levels = pictures.truth.ravel()[picked(pictures.truth_ranks, side)]
-    image = Image.fromarray(levels, "P" if pictures.reached is not None or pictures.classes is not None else "L")
-    if pictures.classes is not None:
-        image.putpalette(class_palette(pictured(method.result).classes_drawn)[:256].tobytes())
-    elif pictures.reached is not None:
-        image.putpalette(MASK_PALETTE.tobytes())
+    if pictures.classes is None and pictures.reached is None:
+        image = Image.fromarray(levels, "L")
+    else:
+        is_mask = pictures.classes is None
+        palette = MASK_PALETTE if is_mask else class_palette(len(pictured(method.result).classes_drawn))
+        image = Image.fromarray(hatched_labels(levels, palette), "P")
+        image.putpalette(palette.tobytes())
     height, width = pictures.truth.shape
     panel["truth_shown"] = {"png": _base64(image, "PNG", optimize=True), "size": [width, height]}
 

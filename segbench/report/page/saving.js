@@ -86,8 +86,11 @@ async function galleryPicture(section) {
   }
   let left = NAMES_WIDE;
   for (const [fill, words] of states) {
-    context.fillStyle = fill === "rgba(0, 0, 0, 0)" ? colour("--ignored") : fill;
-    context.fillRect(left, top + APART, LETTERS, LETTERS);
+    if (fill === "rgba(0, 0, 0, 0)") context.drawImage(hatchedSquare(LETTERS), left, top + APART);
+    else {
+      context.fillStyle = fill;
+      context.fillRect(left, top + APART, LETTERS, LETTERS);
+    }
     context.fillStyle = "#000";
     context.fillText(words, left + LETTERS + APART, top + APART + 0.85 * LETTERS);
     left += 3 * LETTERS + context.measureText(words).width;

@@ -40,11 +40,20 @@ async function statesAt(panel, method, at) {
   return { width, height, levels: truth.levels.map((label, place) => (label === 2 ? 4 : levels[place] > at ? (label ? 1 : 2) : label ? 3 : 0)) };
 }
 
-// What is left out, hatched.
-function hatched({ width, height, levels }) {
+// What is left out, hatched: of states, or of labels whose colours end with those of the lines and of what is between.
+function hatched({ width, height, levels }, leftOut = 4, between = STATES.length - 1) {
   const step = Math.max(3, Math.ceil(Math.max(width, height) / 128));
-  const between = STATES.length - 1;
-  return { width, height, levels: levels.map((state, place) => (state === 4 && Math.floor((Math.floor(place / width) + (place % width)) / step) % 2 ? between : state)) };
+  return { width, height, levels: levels.map((level, place) => (level === leftOut && Math.floor((Math.floor(place / width) + (place % width)) / step) % 2 ? between : level)) };
+}
+
+function paintLabels(canvas, labels, colours) {
+  paint(canvas, hatched(labels, colours.length - 2, colours.length - 1), colours);
+}
+
+function hatchedSquare(side) {
+  const canvas = document.createElement("canvas");
+  paint(canvas, hatched({ width: side, height: side, levels: new Uint8Array(side * side).fill(4) }), STATES.map((name) => rgba(`--${name}`)));
+  return canvas;
 }
 
 // Colours of the states over a photograph: opaque where what is tinted is thin.
