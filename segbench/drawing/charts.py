@@ -30,9 +30,9 @@ from segbench.drawing.axes import (
     keep_quantity_inside,
     letters,
     open_frame,
-    place_legend,
 )
 from segbench.drawing.captions import add_to_caption
+from segbench.drawing.legends import place_legend
 from segbench.drawing.palette import FAINT, GUIDE, HUMAN, ISO_F, ISO_F_TEXT, OTHERS, LineStyle, line_style
 
 if TYPE_CHECKING:

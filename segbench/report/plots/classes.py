@@ -23,12 +23,12 @@ from segbench.drawing.axes import (
     name_rows,
     names_in_lines,
     open_frame,
-    place_legend,
     short_names,
     wrapped,
 )
 from segbench.drawing.captions import add_to_caption
 from segbench.drawing.charts import COLOURED, MOST_NAMED
+from segbench.drawing.legends import place_legend
 from segbench.drawing.palette import FAINT
 from segbench.inputs.class_names import in_no_mean
 from segbench.inputs.label_inputs import LabelInputs
