@@ -116,6 +116,8 @@ def _drawn(line: Line2D, ax: Axes, scale: float) -> _Drawn:
     frame = ax.get_window_extent()
     low, high = np.array(frame.min) * scale - 1, np.array(frame.max) * scale + 1
     within = points[((points >= low) & (points <= high)).all(axis=1)]
+    cells = np.rint(within / _STEP)
+    within = within[np.append(True, np.any(np.diff(cells, axis=0) != 0, axis=1))[: len(within)]]  # of steps a part
     has_markers = line.get_marker() not in ("None", "", None)
     return _Drawn(within, max(line.get_linewidth(), line.get_markersize() if has_markers else 0) / 2)
 
@@ -130,31 +132,32 @@ def _spots(drawn: Mapping[Artist, _Drawn], line: Line2D, box: FloatArray, frame:
     """Return the best places of a name beside its line, the best first."""
     own, others = drawn[line], [along for other, along in drawn.items() if other is not line]
     beside = own.points[:: max(1, round(_EVERY / _STEP))]
-    tried = []
-    for rank, gap in enumerate(_GAPS):
+    tried: list[tuple[FloatArray, ...]] = []
+    for gap in _GAPS:
         # The middle of the nearest side, or the nearest corner, is this gap away from the point.
         off = own.radius + gap
         shifts = np.where(_SIDES > 0, off, np.where(_SIDES < 0, -off - box, -box / 2))
         corners, at = (beside[:, None] + shifts).reshape(-1, 2), np.repeat(beside, len(shifts), axis=0)
         inside = ((corners >= frame[0] + 1) & (corners + box <= frame[1] - 1)).all(axis=1)
         corners, at = corners[inside], at[inside]
-        if not len(corners):
-            continue
         nearest = _distances(corners, box, own)
         clear = np.full(len(corners), _FAR)
         for other in others:
             clear = np.minimum(clear, _distances(corners, box, other))
         fits = (nearest >= _GAPS[0] / 2) & (clear >= _CLEAR)
-        fits &= (rank > 0) | (clear >= _NEARER * nearest)
-        for k in np.flatnonzero(fits).tolist():
-            # To the nearest point of the box.
-            end = np.clip(at[k], corners[k], corners[k] + box)
-            joint = at[k] + np.linspace(0, 1, max(2, round(gap)))[:, None] * (end - at[k])
-            if rank and any(_distances(joint, np.zeros(2), other).min() < _BESIDE_JOINT for other in others):
-                continue
-            tried.append((clear[k] - gap, _Spot(corners[k], at[k], rank > 0, joint)))
-    tried.sort(key=lambda choice: -choice[0])
-    return [spot for _, spot in tried[:_MOST_TRIED]]
+        fits &= (gap > _GAPS[0]) | (clear >= _NEARER * nearest)
+        tried.append((corners[fits], at[fits], clear[fits] - gap, np.full(int(fits.sum()), gap)))
+    corners, at, scores, gaps = (np.concatenate(columns) for columns in zip(*tried, strict=True))
+    spots: list[_Spot] = []
+    for k in np.argsort(-scores, kind="stable").tolist():
+        end = np.clip(at[k], corners[k], corners[k] + box)  # the nearest point of the box
+        joint = at[k] + np.linspace(0, 1, max(2, round(gaps[k])))[:, None] * (end - at[k])
+        joined = bool(gaps[k] > _GAPS[0])
+        if not joined or all(_distances(joint, np.zeros(2), other).min() >= _BESIDE_JOINT for other in others):
+            spots.append(_Spot(corners[k], at[k], joined, joint))
+        if len(spots) == _MOST_TRIED:
+            break
+    return spots
 
 
 def _distances(corners: FloatArray, box: FloatArray, along: _Drawn) -> FloatArray:

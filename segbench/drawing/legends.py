@@ -23,7 +23,7 @@ _SIZES = (1, 0.85, 0.75, 0.6)
 _LEAST_LEFT = 0.75
 _GAP = 0.4
 _APART = 1.0
-_LAYOUTS_OF_SQUARES = 10
+_MOST_LAYOUTS = 10
 _BETWEEN_COLUMNS = 0.4
 """What a further column of a legend takes beside its own width, a legend of one column, in the size of letters."""
 _STYLE: dict[str, Any] = {"handlelength": 1.5, "handletextpad": 0.6, "columnspacing": 1.2, "labelspacing": 0.35}
@@ -83,7 +83,7 @@ def _remove_legend(ax: Axes) -> None:
 
 def _named(ax: Axes, corners: Sequence[str]) -> list[Artist]:
     """Draw names; return what was drawn."""
-    lay_out(ax)
+    _settle(ax)
     named = dict(zip(*ax.get_legend_handles_labels(), strict=True))
     usual = _legend(ax, named).prop.get_size_in_points()
     beside = _beside(ax, named, corners, usual)
@@ -93,12 +93,17 @@ def _named(ax: Axes, corners: Sequence[str]) -> list[Artist]:
     if legend is not None:
         return [legend]
     legend = _legend(ax, named, frameon=False, **_outside(ax, _legend(ax, named), len(named)))
-    for _ in range(_LAYOUTS_OF_SQUARES if ax.get_aspect() != "auto" else 0):
+    _settle(ax)
+    return [legend]
+
+
+def _settle(ax: Axes) -> None:
+    """Lay out a figure until axes keep their size: squares first get less width, and become smaller only after that."""
+    for _ in range(_MOST_LAYOUTS):
         before = ax.get_position(original=True).bounds
-        lay_out(ax)  # a square first gets a little less width, and becomes smaller by that only with a later layout
+        lay_out(ax)
         if np.allclose(before, ax.get_position(original=True).bounds, atol=1e-3):
             break
-    return [legend]
 
 
 def _legend(ax: Axes, named: Mapping[Artist, str], **look: Any) -> Legend:  # noqa: ANN401  as Matplotlib takes them
