@@ -235,11 +235,11 @@ def centre(ax: Axes) -> None:
 
 
 def open_frame(ax: Axes) -> None:
-    """Leave out the upper and right sides, and the zeros before the points of numbers."""
-    from segbench.drawing.ticks import write_point_first
+    """Leave out the upper and right sides, and number the axes as tables do."""
+    from segbench.drawing.ticks import write_ticks
 
     ax.spines[["top", "right"]].set_visible(False)
-    write_point_first(ax)
+    write_ticks(ax)
 
 
 def guide_width() -> float:

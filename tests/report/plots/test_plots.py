@@ -232,6 +232,40 @@ class TestStyle:
         assert not inside(BoundaryCurve([0.2, 0.5, 0.7], [0.05, 0.8, 0.95], [0.05, 0.06, 0.05]))
 
 
+class TestNumbers:
+    """Numbers are written as in tables: along axes, in legends and beside rows."""
+
+    @pytest.mark.parametrize(("options", "written"), [({}, ".8000"), ({"digits": 2}, ".80")])
+    def test_metrics_have_the_digits_asked_for(self, options, written):
+        result = evaluate([([0, 1, 1], [0.2, 0.9, 0.1])], method="net")
+        assert labels_of(plot(result, "pr", **options))[0] == f"[F={written}] net"
+
+    @pytest.mark.parametrize("kind", ["pr", "roc", "f", "intervals", "reliability"])
+    def test_zeros_lead_every_number_or_none(self, kind):
+        results = pixel_results(2, images=3)
+        for zeros in (False, True):
+            ax = plot(results, kind, leading_zeros=zeros, digits=3)
+            ax.figure.canvas.draw()
+            texts = " ".join(text.get_text() for text in ax.figure.findobj(mpl.text.Text))
+            assert bool(re.search(r"(?<!\d)\.\d", texts)) != zeros
+            assert bool(re.search(r"(?<!\d)0\.\d", texts)) == zeros
+            assert re.search(r"(?<!\d)0?\.\d{3}(?!\d)", texts)
+
+    def test_the_setting_ends_with_the_plot(self):
+        results = pixel_results(1, images=3)
+        plot(results, "pr", digits=2, leading_zeros=True)
+        assert re.match(r"\[F=\.\d{4}\]", labels_of(plot(results, "pr", ax=plt.figure().gca()))[0])
+
+    @pytest.mark.parametrize("digits", [0, 13, 2.5])
+    def test_digits_that_cannot_be_are_refused(self, digits):
+        with pytest.raises(ArgumentError, match=r"digits is .*, expected a whole number from 1 to 12"):
+            plot(pixel_results(1, images=3), "pr", digits=digits)
+
+    def test_files_have_them_too(self, tmp_path):
+        save_plot(pixel_results(1, images=3), tmp_path / "a.svg", digits=3, zeros=True)
+        assert re.search(r"F=0\.\d{3}<", (tmp_path / "a.svg").read_text("utf-8"))
+
+
 class TestSpace:
     """Plots keep their room for what they show."""
 
