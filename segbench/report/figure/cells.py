@@ -27,8 +27,8 @@ Box: TypeAlias = tuple[int, int, int, int]
 
 MASK_PALETTE = as_bytes(["#000000", "#ffffff", GUIDE, COLOURS["between"]])
 """Red, green and blue of what is negative, positive and left out, and between the lines of its hatching."""
-TRUTH_LINE, PREDICTED_LINE, CASE = "#ffffff", "#ffb000", "#101010"
-"""Colours of contours over a photograph: both are cased in nearly black."""
+TRUTH_LINE, PREDICTED_LINE, CASE = "#ffffff", "#f05a00", "#101010"
+"""Colours of contours over a photograph, cased in nearly black; measured by scripts/checks/state_colours.py."""
 _SMALL = 180  # dots, along the shorter side of cells in which lines are thin
 _STRIPE = 6
 _THIN, _CASED = 2, 3  # least dots across lines: alone, and cased in dark
