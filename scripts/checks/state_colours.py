@@ -6,8 +6,8 @@
 Blends the colour of every state with every grey that a washed photograph can have (`segbench.report.grounds`), and
 prints, over any two of these grounds, the least contrast in luminance (WCAG: 1 is no contrast) and the least CIEDE2000
 difference of each pair of states that one protocol's pictures use, with each kind of colour vision (Machado, Oliveira,
-Fernandes, IEEE TVCG 2009, complete dichromacy). What is left out is hatched, and so not measured. The contours of ground
-truth and prediction are opaque and cased, whatever the photograph: each is measured against the other and the case.
+Fernandes, IEEE TVCG 2009, complete dichromacy). What is left out is hatched, and so not measured. The contours of
+ground truth and prediction are opaque and cased on any photograph: each is measured against the other and the case.
 Exits with 1 if
 
 - missed and false differ in luminance by less than 2.5,

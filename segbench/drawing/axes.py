@@ -227,11 +227,22 @@ def centre(ax: Axes) -> None:
     """Move axes with their numbers, names and legend into the middle, where the layout has put the frame alone."""
     figure: Any = ax.get_figure(root=True)
     figure.draw_without_rendering()
+    _keep_ticks(ax)
     box = ax.get_tightbbox()
     if box is not None and figure.axes == [ax]:
         figure.set_layout_engine("none")
         shift = (figure.bbox.width - box.x0 - box.x1) / 2 / figure.bbox.width
         ax.set_position(ax.get_position(original=True).translated(shift, 0))
+
+
+def _keep_ticks(ax: Axes) -> None:
+    """Keep the numbers along axes, of which a later layout could choose longer ones, without room for them."""
+    from matplotlib.ticker import FixedLocator
+
+    for axis in (ax.xaxis, ax.yaxis):
+        low, high = sorted(axis.get_view_interval())
+        if not isinstance(axis.get_major_locator(), FixedLocator):
+            axis.set_major_locator(FixedLocator([tick for tick in axis.get_majorticklocs() if low <= tick <= high]))
 
 
 def open_frame(ax: Axes) -> None:
