@@ -6,11 +6,14 @@
 Blends the colour of every state with every grey that a washed photograph can have (`segbench.report.grounds`), and
 prints, over any two of these grounds, the least contrast in luminance (WCAG: 1 is no contrast) and the least CIEDE2000
 difference of each pair of states that one protocol's pictures use, with each kind of colour vision (Machado, Oliveira,
-Fernandes, IEEE TVCG 2009, complete dichromacy). What is left out is hatched, and so not measured. Exits with 1 if
+Fernandes, IEEE TVCG 2009, complete dichromacy). What is left out is hatched, and so not measured. The contours of
+ground truth and prediction are opaque and cased on any photograph: each is measured against the other and the case.
+Exits with 1 if
 
 - missed and false differ in luminance by less than 2.5,
-- two states of one picture differ by less than 10 in CIEDE2000, or
-- true, false or missed differ from the ground by less than 1.5 in luminance.
+- two states of one picture differ by less than 10 in CIEDE2000,
+- true, false or missed differ from the ground by less than 1.5 in luminance, or
+- two of the contours and their case differ by less than 3 in luminance, or by less than 10 in CIEDE2000.
 """
 
 from __future__ import annotations
@@ -25,7 +28,8 @@ from numpy.typing import NDArray
 from skimage.color import deltaE_ciede2000, rgb2lab
 
 from segbench.protocols.states import State
-from segbench.report.grounds import DARKEST, NAMED, OPACITY, PALETTE
+from segbench.report.figure.cells import CASE, PREDICTED_LINE, TRUTH_LINE
+from segbench.report.grounds import DARKEST, NAMED, OPACITY, PALETTE, as_bytes
 
 VISION = {
     "normal": np.eye(3),
@@ -33,7 +37,8 @@ VISION = {
     "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
     "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
 }
-LEAST_OF_ERRORS, LEAST_DIFFERENCE, LEAST_OF_GROUNDS = 2.5, 10.0, 1.5
+LEAST_OF_ERRORS, LEAST_DIFFERENCE, LEAST_OF_GROUNDS, LEAST_OF_CONTOURS = 2.5, 10.0, 1.5, 3.0
+CONTOURS = {"ground truth": TRUTH_LINE, "prediction": PREDICTED_LINE, "case": CASE}
 # Of masks and regions; of boundaries, centerlines, anomalies and objects; of contours.
 _FOUR = (State.TRUE, State.FALSE, State.MISSED, State.PARTNER)
 PICTURES = (_FOUR, (*_FOUR, State.NEAR, State.FAR))
@@ -91,6 +96,12 @@ def main(opacity: float = OPACITY) -> int:
         ratio = float(contrasts(colours[state], grounds()).min())
         holds = holds and ratio >= LEAST_OF_GROUNDS
         print(f"{state.name.lower() + ' - ground':<28}{_floored(ratio, 2):>10}  {NAMED[state][0]}")
+    for (first, one_colour), (second, other) in itertools.combinations(CONTOURS.items(), 2):
+        both = as_bytes([one_colour]).astype(np.float64), as_bytes([other]).astype(np.float64)
+        ratio, differences = float(contrasts(*both).min()), [difference(*both, vision) for vision in VISION]
+        holds = holds and ratio >= LEAST_OF_CONTOURS and min(differences) >= LEAST_DIFFERENCE
+        row = f"{first + ' - ' + second:<28}{_floored(ratio, 2):>10}"
+        print(row + "".join(f"{_floored(least, 1):>14}" for least in differences))
     print("all colours hold" if holds else "some colours do not hold")
     return 0 if holds else 1
 

@@ -74,6 +74,14 @@ class Rounded(Printed):
         return {"digits": digits, "zeros": self.zeros, "percent": self.percent}
 
 
+@dataclass(frozen=True, kw_only=True)
+class DrawnNumbers:
+    """How numbers are written into pictures."""
+
+    digits: int | None = option("Set the number of decimal places of metrics.", shown="4", least=1, most=12, rare=True)
+    zeros: bool = option("Write 0.7971 instead of .7971.", False, flag="--leading-zeros", rare=True)
+
+
 def print_results(results: Sequence[Result], form: ShownForm, **listing: Any) -> None:  # noqa: ANN401  as `TableSettings` takes them
     """Print results to standard output."""
     from segbench.report.tables import TableSettings

@@ -15,7 +15,7 @@ from segbench.cli.counting import Jobs, Workers
 from segbench.cli.guesses import metric_keys_of, titles_of
 from segbench.cli.methods import method_places, places_by_name
 from segbench.cli.options import argument
-from segbench.cli.printing import Printed, Rounded, ShownForm, print_results, print_saved
+from segbench.cli.printing import DrawnNumbers, Printed, Rounded, ShownForm, print_results, print_saved
 from segbench.cli.progress import ProgressOption, progress_of
 from segbench.cli.selection import (
     EVERY_PART,
@@ -607,7 +607,7 @@ _WORTH_PAIRS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plot(OneFile, ChosenParts, Leveled, Renaming):
+class Plot(OneFile, ChosenParts, Leveled, Renaming, DrawnNumbers):
     """``segbench plot``."""
 
     output: Path | None = option(
@@ -657,7 +657,7 @@ class Plot(OneFile, ChosenParts, Leveled, Renaming):
         output = self.output or Path(f"{self.kind or usual_kind(loaded)}.pdf")
         refuse_place(output)
         options: dict[str, Any] = {"metric": self.metric, "level": level, "size": size, "grey": self.grey}
-        drawn = save_plot(loaded, output, kind=self.kind, say=tell, **options)
+        drawn = save_plot(loaded, output, kind=self.kind, digits=self.digits, zeros=self.zeros, say=tell, **options)
         for sentence in drawn.caption:
             click.echo(sentence)
         if self.intervals is not None and drawn.kind.level == "band":
@@ -738,7 +738,7 @@ class ReportCommand(OneFile, ChosenParts, ProgressOption, Jobs, Leveled, Renamin
 
 
 @dataclass(frozen=True, kw_only=True)
-class FigureCommand(OneFile, Renaming):
+class FigureCommand(OneFile, Renaming, DrawnNumbers):
     """``segbench figure``."""
 
     output: Path = option("Write this figure: .pdf or .png.", Path("figure.pdf"), flag="-o --output")
@@ -775,6 +775,7 @@ class FigureCommand(OneFile, Renaming):
     )
 
     def __call__(self) -> None:
+        from segbench.drawing.numerals import numerals_as
         from segbench.report.figure.files import refuse_figure_place, save_figure
         from segbench.report.figure.grid import FigureSettings, grid_of
         from segbench.report.figure.tiles import save_tiles
@@ -792,13 +793,14 @@ class FigureCommand(OneFile, Renaming):
             crops=self.crop,
             width=self.width,
         )
-        grid = grid_of(results, settings)
-        for path in save_figure(grid, self.output, say=tell):
-            click.echo(f"written: {path}", err=True)
-        if self.tiles is not None:
-            click.echo(f"written: {save_tiles(grid, self.tiles)}", err=True)
-        for line in grid.caption:
-            click.echo(line)
+        with numerals_as(self.digits, zeros=self.zeros):
+            grid = grid_of(results, settings)
+            for path in save_figure(grid, self.output, say=tell):
+                click.echo(f"written: {path}", err=True)
+            if self.tiles is not None:
+                click.echo(f"written: {save_tiles(grid, self.tiles)}", err=True)
+            for line in grid.caption:
+                click.echo(line)
         for problem in grid.problems:
             click.secho(problem.written("options"), fg="red", err=True)
         if grid.problems:

@@ -9,7 +9,7 @@ import math
 import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +21,6 @@ from segbench.core.names import PART, latex_name, one_line, shortened
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
     from matplotlib.text import Text
 
@@ -45,20 +44,9 @@ LEAST_LETTERS = 6.0
 """The least size of letters, in points: journals print none that are smaller."""
 _ROW_OF_LETTERS = 1.25
 """Height of a row of letters, in their size."""
-_SIZES = (1, 0.85, 0.75, 0.6)
-_LEAST_LEFT = 0.75
-_GAP = 0.4
-_APART = 1.0
-_LAYOUTS_OF_SQUARES = 10
-_BETWEEN_COLUMNS = 0.4
-"""What a further column of a legend takes beside its own width, a legend of one column, in the size of letters."""
-_STYLE: dict[str, Any] = {"handlelength": 1.5, "handletextpad": 0.6, "columnspacing": 1.2, "labelspacing": 0.35}
 
 _growing: WeakSet[Figure] = WeakSet()
 """Figures whose size nobody chose."""
-
-_corners: WeakKeyDictionary[Legend, Sequence[str]] = WeakKeyDictionary()
-"""Of the legends placed here; one that was removed or replaced is not drawn again."""
 
 
 def new_axes(figure: Figure | None = None, *, may_grow: bool = True) -> Axes:
@@ -239,6 +227,7 @@ def centre(ax: Axes) -> None:
     """Move axes with their numbers, names and legend into the middle, where the layout has put the frame alone."""
     figure: Any = ax.get_figure(root=True)
     figure.draw_without_rendering()
+    _keep_ticks(ax)
     box = ax.get_tightbbox()
     if box is not None and figure.axes == [ax]:
         figure.set_layout_engine("none")
@@ -246,12 +235,22 @@ def centre(ax: Axes) -> None:
         ax.set_position(ax.get_position(original=True).translated(shift, 0))
 
 
+def _keep_ticks(ax: Axes) -> None:
+    """Keep the numbers along axes, of which a later layout could choose longer ones, without room for them."""
+    from matplotlib.ticker import FixedLocator
+
+    for axis in (ax.xaxis, ax.yaxis):
+        low, high = sorted(axis.get_view_interval())
+        if not isinstance(axis.get_major_locator(), FixedLocator):
+            axis.set_major_locator(FixedLocator([tick for tick in axis.get_majorticklocs() if low <= tick <= high]))
+
+
 def open_frame(ax: Axes) -> None:
-    """Leave out the upper and right sides, and the zeros before the points of numbers."""
-    from segbench.drawing.ticks import write_point_first
+    """Leave out the upper and right sides, and number the axes as tables do."""
+    from segbench.drawing.ticks import write_ticks
 
     ax.spines[["top", "right"]].set_visible(False)
-    write_point_first(ax)
+    write_ticks(ax)
 
 
 def guide_width() -> float:
@@ -277,71 +276,7 @@ def draw_to_the_frame(ax: Axes, *lines: Line2D, margin: float = 0.008) -> None:
         line.set_clip_box(TransformedBbox(Bbox([[-margin, -margin], [1 + margin, 1 + margin]]), ax.transAxes))
 
 
-def place_legend(ax: Axes, corners: Sequence[str]) -> None:
-    """Draw the legend of all labelled artists: into a corner that no curve enters, else beside the axes or below them.
-
-    Matplotlib's ``loc="best"`` always places the legend inside, over curves where no place is free: six methods with
-    long names would hide most of a plot, and thirty leave no room for its axes. Legends of axes beside these, which may
-    have become smaller, are placed again.
-    """
-    root: Any = ax.get_figure(root=True)
-    others = [
-        (other_ax, _corners[other_ax.get_legend()])
-        for other_ax in root.axes
-        if other_ax is not ax and other_ax.get_legend() in _corners
-    ]
-    for legend_ax, legend_corners in [(ax, corners), *others, *([(ax, corners)] if others else [])]:
-        _place(legend_ax, legend_corners)
-        legend = legend_ax.get_legend()
-        if legend:
-            _corners[legend] = legend_corners
-
-
-def _place(ax: Axes, corners: Sequence[str]) -> None:
-    entries = len(ax.get_legend_handles_labels()[1])
-    if not entries:
-        return
-    previous = ax.get_legend()
-    if previous:
-        previous.remove()
-    _lay_out(ax)
-    legend = ax.legend(**_STYLE)
-    usual = legend.prop.get_size_in_points()
-    curves = [line for line in ax.lines if line.get_zorder() >= OTHERS_LAYER]
-    named = ax.get_legend_handles_labels()[0]
-    guides = [line for line in ax.lines if line in named and line not in curves]
-    # A level line that goes on beside the legend is rather covered than that the axes are made small.
-    for lines in ([*curves, *guides], curves):
-        for size in _readable(usual):
-            legend = ax.legend(fontsize=size * usual, **_STYLE)
-            for corner in corners:
-                legend.set_loc(corner)  # type: ignore[arg-type]  # one of Matplotlib's names
-                if _is_free(ax, legend, lines):
-                    return
-    location = _outside(ax, ax.legend(**_STYLE), entries)
-    ax.legend(frameon=False, **_STYLE, **location)
-    for _ in range(_LAYOUTS_OF_SQUARES if ax.get_aspect() != "auto" else 0):
-        before = ax.get_position(original=True).bounds
-        _lay_out(ax)  # a square first gets a little less width, and becomes smaller by that only with a later layout
-        if np.allclose(before, ax.get_position(original=True).bounds, atol=1e-3):
-            break
-
-
-def keep_quantity_inside(ax: Axes) -> None:
-    """Write the name of the vertical axis in two lines if it leaves the figure, as in axes low above a long legend."""
-    figure: Any = ax.get_figure(root=True)
-    label = ax.yaxis.label
-    _lay_out(ax)
-    frame, length = ax.get_window_extent(), label.get_window_extent().height
-    middle = (frame.y0 + frame.y1) / 2
-    if middle + length / 2 > figure.bbox.y1 or middle - length / 2 < figure.bbox.y0:
-        words = label.get_text().split(" ")
-        halves = [(" ".join(words[:k]), " ".join(words[k:])) for k in range(1, len(words))]
-        if halves:
-            ax.set_ylabel("\n".join(min(halves, key=lambda half: max(map(len, half)))))
-
-
-def _lay_out(ax: Axes) -> None:
+def lay_out(ax: Axes) -> None:
     """Lay out the figure, so that the axes have the size in which they will be drawn."""
     figure: Any = ax.get_figure(root=True)
     engine = figure.get_layout_engine()
@@ -350,59 +285,15 @@ def _lay_out(ax: Axes) -> None:
     ax.apply_aspect()
 
 
-def _is_free(ax: Axes, legend: Legend, lines: Sequence[Line2D]) -> bool:
-    """Return whether a legend lies within the axes and no line passes through it."""
-    within, frame = legend.get_window_extent(), ax.get_window_extent()
-    box = within.padded(_APART * ax.get_figure(root=True).dpi / 72)  # type: ignore[union-attr]
-    paths = [line.get_transform().transform_path(line.get_path()) for line in lines]
-    return (
-        within.width <= frame.width
-        and within.height <= frame.height
-        and not any(path.intersects_bbox(box, filled=False) or box.count_contains(path.vertices) for path in paths)
-    )
-
-
-def _outside(ax: Axes, legend: Legend, entries: int) -> dict[str, Any]:
-    """Place a legend beside the axes or below them, whichever leaves them more room, perhaps in smaller letters."""
-    figure: Any = ax.get_figure()
-    width, height = legend.get_window_extent().size
-    legend.set_in_layout(False)
-    frame = ax.get_window_extent()
-    with_ticks = ax.get_tightbbox() or frame
-    # The width and height that the axes could have without a legend.
-    whole = figure.bbox.size * _share_of_whole(ax)
-    wide, high = whole - with_ticks.size + frame.size
-    size_of = min if ax.get_aspect() != "auto" else math.prod
-    usual = legend.prop.get_size_in_points()
-    for size in _readable(usual):
-        columns_beside = math.ceil(size * height / high)
-        between = _BETWEEN_COLUMNS * size * usual * figure.dpi / 72
-        columns_below = max(1, int((whole[0] + between) // (size * width + between)))
-        beside = wide - columns_beside * size * width, high
-        below = wide, high - math.ceil(entries / columns_below) * size * height / entries
-        is_beside = size_of(beside) >= size_of(below)
-        if size_of(beside if is_beside else below) >= _LEAST_LEFT * size_of((wide, high)):
-            break
-    # Beyond the numbers and names of the axes, where letters do not shrink.
-    ticks_width = with_ticks.x1 - frame.x1 if is_beside else frame.y0 - with_ticks.y0
-    gap = {"fontsize": size * usual, "borderaxespad": _GAP + ticks_width * 72 / figure.dpi / (size * usual)}
-    if is_beside:
-        ax.set_anchor("W")  # in the middle of its space a square would move the legend out of the figure
-        return {"loc": "center left", "bbox_to_anchor": (1, 0.5), "ncols": columns_beside, **gap}
-    middle = 0.5 if columns_below == 1 else ((with_ticks.x0 + with_ticks.x1) / 2 - frame.x0) / frame.width
-    return {"loc": "upper center", "bbox_to_anchor": (middle, 0), "ncols": columns_below, **gap}
-
-
-def _readable(usual: float) -> list[float]:
-    """Return by how much the letters of a legend may shrink, the largest first, so that each can be read."""
-    least = min(1.0, LEAST_LETTERS / usual)
-    return [*(size for size in _SIZES if size > least), least]
-
-
-def _share_of_whole(ax: Axes) -> tuple[float, float]:
-    """Return the share of the width and of the height of the figure that these axes have in a grid."""
-    spec = ax.get_subplotspec()
-    if spec is None:
-        return 1.0, 1.0
-    rows, columns = spec.get_gridspec().get_geometry()
-    return len(spec.colspan) / columns, len(spec.rowspan) / rows
+def keep_quantity_inside(ax: Axes) -> None:
+    """Write the name of the vertical axis in two lines if it leaves the figure, as in axes low above a long legend."""
+    figure: Any = ax.get_figure(root=True)
+    label = ax.yaxis.label
+    lay_out(ax)
+    frame, length = ax.get_window_extent(), label.get_window_extent().height
+    middle = (frame.y0 + frame.y1) / 2
+    if middle + length / 2 > figure.bbox.y1 or middle - length / 2 < figure.bbox.y0:
+        words = label.get_text().split(" ")
+        halves = [(" ".join(words[:k]), " ".join(words[k:])) for k in range(1, len(words))]
+        if halves:
+            ax.set_ylabel("\n".join(min(halves, key=lambda half: max(map(len, half)))))

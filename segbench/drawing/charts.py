@@ -30,9 +30,10 @@ from segbench.drawing.axes import (
     keep_quantity_inside,
     letters,
     open_frame,
-    place_legend,
 )
 from segbench.drawing.captions import add_to_caption
+from segbench.drawing.legends import place_legend
+from segbench.drawing.numerals import as_numeral
 from segbench.drawing.palette import FAINT, GUIDE, HUMAN, ISO_F, ISO_F_TEXT, OTHERS, LineStyle, line_style
 
 if TYPE_CHECKING:
@@ -326,10 +327,14 @@ def _equal_f_lines(beta2: float) -> list[Guide]:
     for f in np.arange(1, 10) / 10:
         least = beta2 * f / (1 + beta2 - f)
         recall = least + (1 - least) * np.linspace(0, 1, 40) ** 3  # where the line is steep it needs more points
+        name = f"F={as_numeral(number(f, digits=1))}"
         with np.errstate(invalid="ignore"):  # at recall 0, where only precision counts
             lines.append(
                 Guide(
-                    recall, f * recall / ((1 + beta2) * recall - beta2 * f), f"F={number(f, digits=1)}", is_equal_f=True
+                    recall,
+                    f * recall / ((1 + beta2) * recall - beta2 * f),
+                    name,
+                    is_equal_f=True,
                 )
             )
     return lines

@@ -306,9 +306,9 @@ def _table_of_classes(
     cells = [[method, *["-"] * len(columns)] for method in methods]
     marks: dict[tuple[int, int], Mark] = {}
     for row_of_part, (part, listed_cells) in enumerate(zip(measured, text.rows, strict=True)):
-        place = methods.index(part.method), 1 + columns.index((part.kind, part.name))
-        cells[place[0]][place[1]] = listed_cells[2]
-        marks[place] = text.marks.get((row_of_part, 2), "")
+        row, column = methods.index(part.method), 1 + columns.index((part.kind, part.name))
+        cells[row][column] = listed_cells[2]
+        marks[row, column] = text.marks.get((row_of_part, 2), "")
     titles = ["method", *(name for _, name in columns)]
     turned = len(columns) > _FLAT_HEADINGS + 1
     headings = [latex_name(title) for title in titles]

@@ -33,8 +33,8 @@ from segbench.report.slices import Plane, axial_plane_of_most_errors, cut_pictur
 Box: TypeAlias = tuple[int, int, int, int]
 """Left, top, width and height in pixels of the image."""
 
-TRUTH_LINE, PREDICTED_LINE, CASE = "#ffffff", "#ffb000", "#101010"
-"""Colours of contours over a photograph: both are cased in nearly black."""
+TRUTH_LINE, PREDICTED_LINE, CASE = "#ffffff", "#f05a00", "#101010"
+"""Colours of contours over a photograph, cased in nearly black; measured by scripts/checks/state_colours.py."""
 _SMALL = 180  # dots, along the shorter side of cells in which lines are thin
 _STRIPE = 6
 _THIN, _CASED = 2, 3  # least dots across lines: alone, and cased in dark

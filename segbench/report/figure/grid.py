@@ -19,10 +19,11 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
 from segbench.core.messages import Either, Message, Setting
 from segbench.core.metric import best_threshold, images_at_their_best
-from segbench.core.numbers import many, number
+from segbench.core.numbers import many
 from segbench.core.pictures import ByteArray
 from segbench.core.protocol import Protocol, states_called
 from segbench.core.settings import as_real, check_choice
+from segbench.drawing.numerals import numeral
 from segbench.loaders.source import shown
 from segbench.protocols.states import State
 from segbench.report.figure.cells import (
@@ -149,7 +150,7 @@ class FigureGrid:
     def written(self, value: float) -> str:
         """Write a metric of the corners, all with the same digits."""
         largest = max((abs(of.value) for of in self.layers.values() if math.isfinite(of.value)), default=0.0)
-        return number(value, digits=1 if largest > _ABOVE else 3)
+        return numeral(value, usual=1 if largest > _ABOVE else 3)
 
     def legend(self) -> list[tuple[str, str]]:
         """Return the colours that cells have, as hexadecimal, with what they mean; empty for those that are hatched."""
@@ -402,7 +403,7 @@ def _caption(
     if threshold is not None and settings.threshold is not None:
         lines.append(f"Threshold: {settings.threshold:g}.")
     elif threshold is not None:
-        thresholds = ", ".join(f"{name} {number(cut, digits=3)}" for name, cut in zip(methods, cuts, strict=True))
+        thresholds = ", ".join(f"{name} {numeral(cut, usual=3)}" for name, cut in zip(methods, cuts, strict=True))
         lines.append(f"Threshold of each method, its best over all images: {thresholds}.")
     if any(result.averages_runs for result in results):
         lines.append("Pictures are those of the first training of a method.")

@@ -18,12 +18,12 @@ from segbench.drawing.axes import (
     in_points,
     letters,
     open_frame,
-    place_legend,
     short_names,
     space_ticks,
 )
 from segbench.drawing.captions import add_to_caption
 from segbench.drawing.charts import COLOURED, MOST_NAMED
+from segbench.drawing.legends import place_legend
 from segbench.drawing.palette import FAINT, LineStyle, line_style
 from segbench.report.plots.intervals import LEVEL, MeasuredMethods, measured_methods, say_of_what
 from segbench.report.plots.methods import Kind

@@ -15,7 +15,6 @@ from segbench.core.errors import ArgumentError
 from segbench.core.messages import Either, Message
 from segbench.core.metric import Metric, headline
 from segbench.core.names import first_names
-from segbench.core.numbers import number
 from segbench.drawing.axes import (
     as_axes,
     cell_size,
@@ -23,12 +22,13 @@ from segbench.drawing.axes import (
     name_rows,
     names_in_lines,
     open_frame,
-    place_legend,
     short_names,
     wrapped,
 )
 from segbench.drawing.captions import add_to_caption
 from segbench.drawing.charts import COLOURED, MOST_NAMED
+from segbench.drawing.legends import place_legend
+from segbench.drawing.numerals import numeral
 from segbench.drawing.palette import FAINT
 from segbench.inputs.class_names import in_no_mean
 from segbench.inputs.label_inputs import LabelInputs
@@ -164,7 +164,7 @@ def _bars_of(
     looks = []
     for style, name, of_method in zip(styles_of(results), short_names(names_of(results)), values, strict=True):
         within = of_method[np.array(within_means)]
-        mean = number(float(np.nanmean(within))) if np.isfinite(within).any() else "-"
+        mean = numeral(float(np.nanmean(within))) if np.isfinite(within).any() else "-"
         looks.append((style.colour, f"{name}, mean {mean}"))
     others = len(looks) - COLOURED
     if len(looks) <= MOST_NAMED:

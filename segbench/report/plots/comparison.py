@@ -28,6 +28,7 @@ from segbench.drawing.axes import (
     wrapped,
 )
 from segbench.drawing.captions import add_to_caption
+from segbench.drawing.numerals import as_numeral
 from segbench.drawing.palette import COLOURS, GUIDE
 from segbench.report.plots.methods import Kind, named_by_class, say_left_out
 from segbench.statistics.answer import SHOWN, p_number
@@ -108,7 +109,7 @@ def plot_comparison(comparison: Comparison, *, metric: str | None = None, ax: Ax
     ax.set(ylim=(len(rows) - 0.5, -0.5 - above))
     heading = "p, Holm" if len(best) > _TWO else "p"
     p_values = {-0.5 - above / 2: heading} | {
-        position: "undefined" if math.isnan(row.difference) else as_text(p_number(row.p_holm))
+        position: "undefined" if math.isnan(row.difference) else as_text(as_numeral(p_number(row.p_holm)))
         for position, row in enumerate(rows)
     }
     look: dict[str, Any] = {"xycoords": ax.get_yaxis_transform(), "va": "center", "fontsize": letters("small")}

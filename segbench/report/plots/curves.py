@@ -18,7 +18,6 @@ from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Either, Message
 from segbench.core.metric import best_threshold, headline, image_headline
-from segbench.core.numbers import number
 from segbench.core.protocol import Pooling
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import RATES, Series, Space
@@ -35,6 +34,7 @@ from segbench.drawing.charts import (
     chart_in_space,
     chart_of_thresholds,
 )
+from segbench.drawing.numerals import numeral
 from segbench.protocols.pixels.calibration import are_masks, reliability, why_uncalibrated
 from segbench.report.plots.methods import (
     Kind,
@@ -191,7 +191,7 @@ def _prevalences(curves: Sequence[Series | None]) -> list[Guide]:
     """Return the precision of random scores as lines, a single line where methods have the same."""
     rates = {round(curve.prevalence, _DIGITS) for curve in curves if curve is not None}
     known = sorted(rate for rate in rates if not math.isnan(rate))
-    name = f"prevalence {number(known[0])}" if len(known) == 1 else "prevalences"
+    name = f"prevalence {numeral(known[0])}" if len(known) == 1 else "prevalences"
     return [Guide(np.array([0.0, 1.0]), np.repeat(rate, 2), "" if k else name) for k, rate in enumerate(known)]
 
 
@@ -282,7 +282,7 @@ def _draw_reliability(results: Sequence[Result], *, ax: Axes) -> Axes:
     for result, name, style in named:
         bins = reliability(_counts(result))
         error = float(np.abs(bins.positives - bins.scores).sum() / bins.pixels.sum())
-        label = f"[ECE={number(error)}] {name}"
+        label = f"[ECE={numeral(error)}] {name}"
         measured.append((error, Method(name, result, style, label), bins))
     best_first = sorted(range(len(measured)), key=lambda k: measured[k][0])
     measured = [measured[k] for k in competing_order(results, best_first)]

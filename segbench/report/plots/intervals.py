@@ -26,6 +26,7 @@ from segbench.drawing.axes import (
     wrapped,
 )
 from segbench.drawing.captions import add_to_caption
+from segbench.drawing.numerals import numeral
 from segbench.report.plots.methods import (
     Kind,
     apart,
@@ -97,7 +98,7 @@ def draw_intervals(results: Sequence[Result], *, metric: str | None = None, leve
     right = ax.get_yaxis_transform()
     look = {"xytext": (3, 0), "textcoords": "offset points", "va": "center", "fontsize": letters("small")}
     texts = [
-        ax.annotate(chosen.written(values[k]), (1, row), xycoords=right, **look)  # type: ignore[arg-type]  # as it takes
+        ax.annotate(numeral(values[k], metric=chosen), (1, row), xycoords=right, **look)  # type: ignore[arg-type]  # as it takes
         for row, k in enumerate(shown)
     ]
     names, has = names_in_lines(names_of(results)), apart(results)

@@ -18,13 +18,13 @@ from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import NOTHING, Either, Message, Setting
 from segbench.core.metric import headline, image_headline
-from segbench.core.numbers import number
 from segbench.core.protocol import Pictured
 from segbench.core.series import Series, Space
 from segbench.curves.pooled import TWO_VALUED
 from segbench.drawing.axes import as_axes, as_text, short_names
 from segbench.drawing.captions import add_to_caption
 from segbench.drawing.charts import COLOURED, MOST_NAMED, Chart, draw_chart
+from segbench.drawing.numerals import numeral
 from segbench.drawing.palette import GUIDE, LineStyle, free_places, line_style
 from segbench.report.ranking import best_first, competing_order, competing_sets, why_apart
 from segbench.report.tables import by_protocol
@@ -172,9 +172,9 @@ def methods_of(taken: Sequence[Result], *, key: str | None = None, title: str | 
 
     def label(k: int) -> str:
         masks = taken[k].summary.undefined.get(key, NOTHING).kind == TWO_VALUED.kind
-        value = number(taken[k].summary.get(key, math.nan))
+        value = numeral(taken[k].summary.get(key, math.nan))
         deviation = taken[k].sd.get(key, math.nan)
-        value += "" if math.isnan(deviation) else f" ± {number(deviation)}"
+        value += "" if math.isnan(deviation) else f" ± {numeral(deviation)}"
         return f"[{'mask' if masks else f'{title}={value}'}] {names[k]}"
 
     styles = styles_of(taken)

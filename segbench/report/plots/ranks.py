@@ -34,6 +34,7 @@ from segbench.core.names import first_names, shortened
 from segbench.core.numbers import number
 from segbench.drawing.axes import LEAST_LETTERS, as_text, grow_to, guide_width, in_points, letters
 from segbench.drawing.captions import add_to_caption
+from segbench.drawing.numerals import as_numeral
 from segbench.drawing.palette import COLOURS, GUIDE
 from segbench.report.plots.methods import Kind, named_by_class, say_left_out
 from segbench.statistics.comparison import Comparison
@@ -192,7 +193,9 @@ def _draw(ax: Axes, ranked: _Ranked) -> None:
     names = [as_text(name) for name in shortened(shown, max(8, longest))]
     if names != [as_text(name) for name in shown]:
         add_to_caption(ax, f"Methods, best first: {', '.join(shown)}")
-    labels = [f"{name}  {number(rank, digits=_DIGITS)}" for name, rank in zip(names, ranked.ranks, strict=False)]
+    labels = [
+        f"{name}  {as_numeral(number(rank, digits=_DIGITS))}" for name, rank in zip(names, ranked.ranks, strict=False)
+    ]
     sides = math.ceil(len(shown) / 2)
     look: dict[str, Any] = {"fontsize": layout.size, "va": "center", "clip_on": False}
     texts = [ax.text(0, 0, label, ha="right" if row < sides else "left", **look) for row, label in enumerate(labels)]

@@ -18,6 +18,7 @@ from segbench.drawing.axes import as_axes, centre, new_axes
 from segbench.drawing.captions import caption_of
 from segbench.drawing.charts import COLUMN
 from segbench.drawing.letters import draw_as_outlines
+from segbench.drawing.numerals import numerals_as
 from segbench.drawing.written import FONTS, WRITTEN, families_for
 from segbench.report.plots.kinds import KINDS, kind_of
 from segbench.report.plots.methods import Kind, usual_kind
@@ -37,7 +38,15 @@ _BY_WIDTH: Sequence[tuple[float, Mapping[str, Any]]] = (
 """Settings of pictures up to a width in inches: a column of a paper, its whole width, and a slide."""
 
 
-def plot(results: Result | Sequence[Result], kind: str, *, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
+def plot(
+    results: Result | Sequence[Result],
+    kind: str,
+    *,
+    ax: Axes | None = None,
+    digits: int | None = None,
+    leading_zeros: bool = False,
+    **options: Any,  # noqa: ANN401
+) -> Axes:
     """Draw results as ``segbench plot --kind`` does; kinds with options have functions of their own, as `plot_pr`.
 
     Parameters
@@ -48,6 +57,10 @@ def plot(results: Result | Sequence[Result], kind: str, *, ax: Axes | None = Non
         Such as ``"f"``, ``"comparison"`` or ``"nsd"``; ``docs/plots.md`` shows all.
     ax : matplotlib Axes, optional
         Where to draw; a new figure if left out.
+    digits : int, optional
+        Decimal places of metrics in legends and beside rows; four if left out.
+    leading_zeros : bool
+        Write 0.7971 instead of .7971, along axes, too.
     **options
         Of most kinds ``metric``, and of those with intervals ``level``.
         Of ``"figure"``, the images of a paper: ``images`` (folder of photographs), ``rows="worst:2,disagree:1,best:1"``
@@ -81,9 +94,11 @@ def plot(results: Result | Sequence[Result], kind: str, *, ax: Axes | None = Non
 
         known = [setting.name for setting in fields(FigureSettings)]
         _refuse_options(kind, options, known)
-        return draw_grid(grid_of(results, FigureSettings(**options)), ax)
+        with numerals_as(digits, zeros=leading_zeros):
+            return draw_grid(grid_of(results, FigureSettings(**options)), ax)
     _refuse_options(kind, options, kind_of(kind).options)
-    return kind_of(kind).draw(as_results(results), ax=as_axes(ax), **options)
+    with numerals_as(digits, zeros=leading_zeros):
+        return kind_of(kind).draw(as_results(results), ax=as_axes(ax), **options)
 
 
 def _refuse_options(kind: str, options: Mapping[str, Any], known: Sequence[str]) -> None:
@@ -116,6 +131,8 @@ def save_plot(
     level: float | None = None,
     size: tuple[float, float] | None = None,
     grey: bool = False,
+    digits: int | None = None,
+    zeros: bool = False,
     say: Callable[[str], None] | None = None,
 ) -> SavedPlot:
     """Draw results into a file, perhaps in greys; `say` is told of names that cannot be drawn."""
@@ -136,7 +153,7 @@ def save_plot(
 
     suffix = path.suffix.lower()
     settings: dict[Any, Any] = {**FONTS, **(_settings_for(size[0]) if size else {})}
-    with mpl.rc_context(settings), warnings.catch_warnings():
+    with mpl.rc_context(settings), warnings.catch_warnings(), numerals_as(digits, zeros=zeros):
         # `families_for` says what they say, once.
         warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font", UserWarning)
         families = families_for(_names_in(results), suffix, say)

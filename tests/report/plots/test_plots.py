@@ -72,7 +72,23 @@ def results(tmp_path_factory):
 
 
 def labels_of(ax):
-    return [text.get_text() for text in ax.get_legend().get_texts()]
+    """Return the names of what is drawn, which stand in a legend or beside the curves."""
+    labels = ax.get_legend_handles_labels()[1]
+    shown = "".join(text.get_text() for text in names_drawn(ax))
+    assert all(name.split("] ")[-1] in shown for name in labels)
+    return labels
+
+
+def names_drawn(ax):
+    """Return the texts that name methods: those of a legend, and those beside curves."""
+    beside = [text for text in ax.texts if not text.get_text().startswith("F=")]
+    return [*(ax.get_legend().get_texts() if ax.get_legend() else []), *beside]
+
+
+@pytest.fixture
+def only_legends(monkeypatch):
+    """Name no curve beside it."""
+    monkeypatch.setattr("segbench.drawing.direct_labels.MOST_DIRECT", 0)
 
 
 class TestPooledCurves:
@@ -166,7 +182,7 @@ class TestStyle:
             ax = plot_pr(results)
         assert ax.figure.get_size_inches().tolist() == [9, 7]
         assert {line.get_linewidth() for line in ax.lines if line.get_zorder() == 3} == {5}
-        assert ax.get_legend().get_texts()[0].get_fontsize() == 6
+        assert {text.get_fontsize() for text in names_drawn(ax)} == {6}
         assert dict(mpl.rcParams) == before
 
     def test_a_method_keeps_its_colour_in_every_plot(self, results):
@@ -205,6 +221,7 @@ class TestStyle:
         (human,) = [line for line in plot_pr(boundary_results()).lines if "human" in line.get_label()]
         assert (human.get_marker(), human.get_linestyle()) == ("o", "None")
 
+    @pytest.mark.usefixtures("only_legends")
     def test_a_legend_lies_in_no_corner_that_a_curve_enters(self):
         def inside(curve):
             ax = curve.plot()
@@ -213,6 +230,40 @@ class TestStyle:
 
         assert inside(BoundaryCurve([0.25, 0.75], [1.0, 0.6], [0.6, 1.0]))
         assert not inside(BoundaryCurve([0.2, 0.5, 0.7], [0.05, 0.8, 0.95], [0.05, 0.06, 0.05]))
+
+
+class TestNumbers:
+    """Numbers are written as in tables: along axes, in legends and beside rows."""
+
+    @pytest.mark.parametrize(("options", "written"), [({}, ".8000"), ({"digits": 2}, ".80")])
+    def test_metrics_have_the_digits_asked_for(self, options, written):
+        result = evaluate([([0, 1, 1], [0.2, 0.9, 0.1])], method="net")
+        assert labels_of(plot(result, "pr", **options))[0] == f"[F={written}] net"
+
+    @pytest.mark.parametrize("kind", ["pr", "roc", "f", "intervals", "reliability"])
+    def test_zeros_lead_every_number_or_none(self, kind):
+        results = pixel_results(2, images=3)
+        for zeros in (False, True):
+            ax = plot(results, kind, leading_zeros=zeros, digits=3)
+            ax.figure.canvas.draw()
+            texts = " ".join(text.get_text() for text in ax.figure.findobj(mpl.text.Text))
+            assert bool(re.search(r"(?<!\d)\.\d", texts)) != zeros
+            assert bool(re.search(r"(?<!\d)0\.\d", texts)) == zeros
+            assert re.search(r"(?<!\d)0?\.\d{3}(?!\d)", texts)
+
+    def test_the_setting_ends_with_the_plot(self):
+        results = pixel_results(1, images=3)
+        plot(results, "pr", digits=2, leading_zeros=True)
+        assert re.match(r"\[F=\.\d{4}\]", labels_of(plot(results, "pr", ax=plt.figure().gca()))[0])
+
+    @pytest.mark.parametrize("digits", [0, 13, 2.5])
+    def test_digits_that_cannot_be_are_refused(self, digits):
+        with pytest.raises(ArgumentError, match=r"digits is .*, expected a whole number from 1 to 12"):
+            plot(pixel_results(1, images=3), "pr", digits=digits)
+
+    def test_files_have_them_too(self, tmp_path):
+        save_plot(pixel_results(1, images=3), tmp_path / "a.svg", digits=3, zeros=True)
+        assert re.search(r"F=0\.\d{3}<", (tmp_path / "a.svg").read_text("utf-8"))
 
 
 class TestSpace:
@@ -241,6 +292,7 @@ class TestSpace:
             ax.figure.draw_without_rendering()
             assert ax.get_window_extent().height > 0.66 * ax.figure.bbox.height
 
+    @pytest.mark.usefixtures("only_legends")
     @pytest.mark.parametrize("methods", [2, 4])
     def test_legends_of_axes_side_by_side_are_alike(self, methods):
         figure, axes = plt.subplots(1, 3, figsize=(7, 2.6), layout="constrained")
@@ -260,6 +312,15 @@ class TestSpace:
         gc.collect()
         assert known() is None
 
+    def test_names_that_were_removed_stay_away(self):
+        _, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+        for text in names_drawn(plot_pr(pixel_results(1, images=3), ax=axes[0])):
+            text.remove()
+        plot_pr(pixel_results(1, images=3), ax=axes[1])
+        assert names_drawn(axes[1])
+        assert not names_drawn(axes[0])
+
+    @pytest.mark.usefixtures("only_legends")
     def test_a_legend_that_was_removed_stays_away(self):
         _, axes = plt.subplots(1, 2, layout="constrained")
         plot_pr(pixel_results(2, images=3), ax=axes[0]).get_legend().remove()
@@ -323,6 +384,7 @@ class TestManyMethods:
 
 
 class TestAgainstTheThreshold:
+    @pytest.mark.usefixtures("only_legends")
     def test_the_legend_covers_no_corner_of_a_step(self):
         levels = np.array([1.0, 0.6, 0.0])
         for height in range(20, 60):  # of the long step beside the legend
