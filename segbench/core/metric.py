@@ -320,8 +320,9 @@ def footnotes(metrics: Sequence[Metric], width: int = LINE) -> tuple[str, ...]:
     notes += [("lower is better", metric) for metric in shown if metric.better == "lower"]
     lines: list[str] = []
     line = ""
-    for note, with_note in grouped(notes).items():
-        footnote = f"{_named(with_note, shown)}: {note}"
+    by_names = grouped((_named(with_note, shown), note) for note, with_note in grouped(notes).items())
+    for names, of_names in by_names.items():
+        footnote = f"{names}: {', '.join(of_names)}"
         longer = f"{line}; {footnote}" if line else footnote
         if line and len(longer) > width:
             lines.append(line)
@@ -333,7 +334,8 @@ def footnotes(metrics: Sequence[Metric], width: int = LINE) -> tuple[str, ...]:
 def _named(metrics: Sequence[Metric], shown: Sequence[Metric]) -> str:
     """Label metrics, using the group name where possible."""
     first = {metric.group: metric for metric in reversed(shown)}
-    whole = {metric.group for metric in metrics if metric.group and first[metric.group] is metric}
+    leading = [metric for metric in metrics if metric.group and metric.kind == "score"]
+    whole = {metric.group for metric in leading if first[metric.group] is metric}
     return ", ".join(dict.fromkeys(metric.group if metric.group in whole else metric.name for metric in metrics))
 
 

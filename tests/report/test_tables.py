@@ -12,10 +12,22 @@ from pictures import boundary_results, pixel_results, region_results
 from rich.console import Console
 from unusual_protocols import Fixed
 
-from segbench import Anomalies, Boundaries, BoundaryCurve, Pixels, Result, ScoreCounts, evaluate
+from segbench import (
+    Anomalies,
+    Boundaries,
+    BoundaryCurve,
+    Labels,
+    Pixels,
+    Regions,
+    Result,
+    Saliency,
+    ScoreCounts,
+    evaluate,
+)
 from segbench.aggregator.result import names_of
 from segbench.core.errors import Failure
 from segbench.core.messages import as_message
+from segbench.core.metric import footnotes
 from segbench.core.numbers import number
 from segbench.protocols.boundaries.official import PublishedCurve
 from segbench.report import tables
@@ -473,3 +485,38 @@ def test_one_remark_on_many_methods_is_one_line():
     text = shown(results, 200)
     assert text.count("undefined") == 1
     assert "all 6 methods: undefined" in text
+
+
+class TestFootnotes:
+    def test_name_a_threshold_by_its_column_and_not_by_its_group(self):
+        metrics = {metric.key: metric for metric in Pixels().metrics()}
+        assert footnotes([metrics["ods_threshold"]]) == ("ODS at: threshold of the best F",)
+        assert footnotes([metrics["ods_f"]]) == ("ODS: best F with one threshold for all images",)
+
+    def test_say_all_of_one_metric_at_once(self):
+        metrics = {metric.key: metric for metric in Pixels().metrics()}
+        assert footnotes([metrics["fpr_at_95_tpr"]]) == ("FPR95: false positive rate at 95 % recall, lower is better",)
+
+    def test_are_in_lines_of_a_width(self):
+        whole = "; ".join(footnotes(Pixels().metrics(), 10_000))
+        lines = footnotes(Pixels().metrics(), 80)
+        assert "; ".join(lines) == whole
+        assert all(len(line) <= 80 or "; " not in line.replace("hull; ", "") for line in lines)
+
+    @pytest.mark.parametrize(
+        ("protocol", "titles"),
+        [
+            (Pixels(), {"ODS at", "OIS", "hull*", "mean F", "FPR95"}),
+            (Boundaries(), {"ODS at", "OIS", "AP ext*", "R50"}),
+            (Regions(), {"cover at", "cover best", "PRI", "VOI", "ARE"}),
+            (Labels(classes=3), {"mIoU I", "mIoU C", "I 5 %", "C 5 %", "kappa"}),
+            (Saliency(), {"S", "E", "Fw", "MAE", "F adp"}),
+        ],
+        ids=lambda value: type(value).__name__,
+    )
+    def test_explain_words_that_a_first_reader_does_not_know_once(self, protocol, titles):
+        text = "; ".join(footnotes(protocol.metrics()))
+        footnotes_of = [part.partition(": ") for part in re.split(r"; (?!optimistic|max)", text)]
+        assert titles <= {title for names, _, _ in footnotes_of for title in names.split(", ")}
+        explanations = [explanation for _, _, explanation in footnotes_of]
+        assert len(explanations) == len(set(explanations))

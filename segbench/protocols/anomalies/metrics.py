@@ -54,7 +54,7 @@ METRICS = shares(
     Metric(key="ods_f", title="P-F1max", better="higher", image_key="f", priority=2, note="of pixels"),
     Metric(
         key="aupro", title="AUPRO@30%", better="higher", image_key="aupro", headline=True, compared=True,
-        note="area under the PRO curve up to a false positive rate of 30 %",
+        note="mean share of each anomaly that is found, area up to a false positive rate of 30 %",
     ),
     Metric(key="aupro_05", title="AUPRO@5%", better="higher", image_key="aupro_05", priority=6, compared=True),
     Metric(

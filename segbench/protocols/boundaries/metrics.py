@@ -35,10 +35,12 @@ METRICS = shares(
     ),
     Metric(key="ods_precision", title="P", spread="jumps", priority=7, group="ODS"),
     Metric(key="ods_recall", title="R", spread="jumps", priority=6, group="ODS"),
-    Metric(key="ods_threshold", title="at", kind="threshold", spread="jumps", group="ODS"),
+    Metric(
+        key="ods_threshold", title="at", kind="threshold", spread="jumps", group="ODS", note="threshold of the best F",
+    ),
     Metric(
         key="ois_f", title="F", better="higher", image_key="f", image_title="F", compared=True, group="OIS",
-        note="each image at its own, counts pooled",
+        note="each image at its own best threshold, counts pooled",
     ),
     Metric(key="ois_precision", title="P", image_key="precision", priority=3, group="OIS"),
     Metric(key="ois_recall", title="R", image_key="recall", priority=2, group="OIS"),
@@ -55,7 +57,7 @@ METRICS = shares(
         key="area_pr_extended", title="AP ext*", better="higher", range=_AREA, priority=1,
         note="of the curve extended to recall 1, not comparable with AP",
     ),
-    Metric(key="r50", title="R50", better="higher", compared=True, priority=5),
+    Metric(key="r50", title="R50", better="higher", compared=True, priority=5, note="recall at precision .5"),
 )  # fmt: skip
 
 CRISPNESS = Metric(

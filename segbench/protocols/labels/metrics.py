@@ -72,7 +72,7 @@ _SHOWN = 8
 CLASSES = shares(
     Metric(
         key="miou", title="mIoU", better="higher", image_key="miou", headline=True, compared=True,
-        note="mean IoU over classes, counts pooled over images (D)",
+        note="mean IoU over classes, counts pooled over the data set (D)",
     ),
     Metric(
         key="miou_images", title="mIoU I", better="higher", image_key="miou_of_truth", image_title="mIoU of GT classes",
@@ -90,7 +90,9 @@ CLASSES = shares(
         key="miou_classes_5", title="C 5 %", better="higher", spread="erratic", priority=3,
         note="mIoU C of the worst 5 % of the images of a class",
     ),
-    Metric(key="pixel_accuracy", title="acc", better="higher", image_key="pixel_accuracy", compared=True, priority=7),
+    Metric(key="pixel_accuracy", title="acc", better="higher", image_key="pixel_accuracy", compared=True, priority=7,
+        note="share of the pixels labelled right",
+    ),
     Metric(
         key="mean_accuracy", title="mAcc", better="higher", image_key="mean_accuracy", priority=6,
         note="mean over classes of the accuracy of a class (recall)",
@@ -129,12 +131,17 @@ POSITIVE = shares(
     ),
     Metric(key="precision", title="P", better="higher", image_key="precision", priority=7),
     Metric(key="recall", title="R", better="higher", image_key="recall", priority=6),
-    Metric(key="specificity", title="spec", better="higher", image_key="specificity", priority=4),
+    Metric(
+        key="specificity", title="spec", better="higher", image_key="specificity", priority=4, note="specificity",
+    ),
     Metric(
         key="ber", title="BER", better="lower", image_key="ber", priority=5,
         note="balanced error rate, the mean of 1 - R and 1 - spec",
     ),
-    Metric(key="mcc", title="MCC", better="higher", range=_AGREEMENT, image_key="mcc", priority=3),
+    Metric(
+        key="mcc", title="MCC", better="higher", range=_AGREEMENT, image_key="mcc", priority=3,
+        note="Matthews correlation coefficient",
+    ),
     Metric(
         key="dice_cases", better="higher", mean_over_images=True,
         note="mean over the cases where either side holds the class",

@@ -41,7 +41,7 @@ def _title(threshold: float) -> str:
 
 
 _QUALITY = (
-    _score("pq", "PQ", compared=True),
+    _score("pq", "PQ", "panoptic quality, SQ times RQ", compared=True),
     _score("sq", "SQ", "mean IoU of matched objects", priority=2),
     _score("rq", "RQ", "F1 of objects with IoU > .5", priority=2),
 )
@@ -108,8 +108,8 @@ def metrics_of(kind: str, iou: Sequence[Fraction], *, scored: bool = False) -> t
     means = [replace(metric, key=key_of_images(metric.key), image_key="", mean_over_images=True) for metric in untitled]
     others = (
         _score("matched_iou", "matched IoU", "mean IoU of the objects matched at .5", priority=3),
-        _score("aji", "AJI", "mean over images", compared=True, mean_over_images=True),
-        _score("aji_plus", "AJI+", "mean over images", mean_over_images=True, priority=3),
+        _score("aji", "AJI", "aggregated Jaccard index, mean over images", compared=True, mean_over_images=True),
+        _score("aji_plus", "AJI+", "AJI with objects matched one to one", mean_over_images=True, priority=3),
     )
     return (*shares(*pooled, *others, *_QUALITY, *means), *TOTALS)
 

@@ -90,10 +90,14 @@ METRICS = shares(
     ),
     Metric(key="ods_precision", title="P", image_key="precision", spread="jumps", priority=7, group="ODS"),
     Metric(key="ods_recall", title="R", image_key="recall", spread="erratic", priority=6, group="ODS"),
-    Metric(key="ods_threshold", title="at", image_key="threshold", kind="threshold", spread="jumps", group="ODS"),
+    Metric(
+        key="ods_threshold", title="at", image_key="threshold", kind="threshold", spread="jumps", group="ODS",
+        note="threshold of the best F",
+    ),
     Metric(key="iou", title="IoU", better="higher", image_key="iou", priority=1, group="ODS"),
     Metric(
-        key="ois_f", title="F", better="higher", compared=True, group="OIS", note="each image at its own, counts pooled"
+        key="ois_f", title="F", better="higher", compared=True, group="OIS",
+        note="each image at its own best threshold, counts pooled",
     ),
     Metric(key="ois_precision"),
     Metric(key="ois_recall"),
@@ -106,9 +110,15 @@ METRICS = shares(
         key="auc_pr_achievable", title="hull*", better="higher", optimistic=True, priority=1,
         note="AUC-PR of the ROC convex hull; optimistic, because it is tuned on the test images",
     ),
-    Metric(key="average_precision", title="AP", better="higher", image_key="average_precision", priority=4),
+    Metric(
+        key="average_precision", title="AP", better="higher", image_key="average_precision", priority=4,
+        note="average precision, AUC-PR without interpolation",
+    ),
     Metric(key="auc_roc", title="AUC-ROC", better="higher", image_key="auc_roc", compared=True, priority=5),
-    Metric(key="fpr_at_95_tpr", title="FPR95", better="lower", spread="erratic", priority=2),
+    Metric(
+        key="fpr_at_95_tpr", title="FPR95", better="lower", spread="erratic", priority=2,
+        note="false positive rate at 95 % recall",
+    ),
 )  # fmt: skip
 TOTALS = tuple(Metric(key=key, image_key=key, kind="total") for key in ("positives", "negatives", "ignored"))
 

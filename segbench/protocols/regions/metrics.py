@@ -41,7 +41,7 @@ from segbench.loaders.bsds_text import rows_of, text_of
 from segbench.protocols.common_thresholds import in_order
 from segbench.protocols.regions.counts import COVERED_UNITS, RegionCounts
 
-_COVER = "each ground-truth region covered by its best overlap"
+_COVER = "how well the best region covers each true one (ODS: one threshold for all images, OIS: each image's own)"
 _VOI = "variation of information in bits"
 _BITS = (0.0, math.inf)
 _ARE = "adapted Rand error"
@@ -52,7 +52,8 @@ METRICS = shares(
         group="cover", note=_COVER,
     ),
     Metric(
-        key="covering_ods_threshold", title="at", image_key="threshold", kind="threshold", spread="jumps", group="cover"
+        key="covering_ods_threshold", title="at", image_key="threshold", kind="threshold", spread="jumps",
+        group="cover", note="threshold of its ODS",
     ),
     Metric(key="covering_ois", title="OIS", better="higher", compared=True, group="cover", note=_COVER),
     Metric(
@@ -62,7 +63,7 @@ METRICS = shares(
     Metric(key="covering_of_prediction", image_key="covering_of_prediction", spread="erratic"),
     Metric(
         key="pri_ods", title="ODS", better="higher", image_key="pri", image_title="PRI", compared=True, adds_up=False,
-        group="PRI",
+        group="PRI", note="probabilistic Rand index",
     ),
     Metric(key="pri_ods_threshold", kind="threshold", spread="erratic"),
     Metric(key="pri_ois", title="OIS", better="higher", mean_over_images=True, priority=5, group="PRI"),

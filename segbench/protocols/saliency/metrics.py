@@ -37,7 +37,7 @@ _OF_MEAN_CURVES = (
 METRICS = shares(
     Metric(
         key="s_measure", title="S", symbol=r"S_\alpha", better="higher", image_key="s_measure", headline=True,
-        compared=True, note="structure",
+        compared=True, note="structure measure",
     ),
     Metric(
         key="e_max", title="max", symbol=r"E_\phi^{\max}", better="higher", range=_E, image_key="e_max",
@@ -53,7 +53,7 @@ METRICS = shares(
     ),
     Metric(
         key="f_max", title="max", symbol=r"F_\beta^{\max}", better="higher", image_key="f_max", image_title="F max",
-        compared=True, group="F", note="max of the mean F curve, at one threshold tuned on these images",
+        compared=True, group="F", note="F measure; max of its mean curve, at one threshold tuned on these images",
     ),
     Metric(
         key="f_mean", title="mean", symbol=r"F_\beta^{\mathrm{mean}}", better="higher", image_key="f_mean",
@@ -61,13 +61,16 @@ METRICS = shares(
     ),
     Metric(
         key="f_adaptive", title="adp", symbol=r"F_\beta^{\mathrm{adp}}", better="higher", image_key="f_adaptive",
-        image_title="F adp", compared=True, priority=3, group="F",
+        image_title="F adp", compared=True, priority=3, group="F", note="at twice the mean score of each map",
     ),
     Metric(
         key="weighted_f", title="Fw", symbol=r"F_\beta^w", better="higher", image_key="weighted_f", compared=True,
-        note="weighted F",
+        note="weighted F measure",
     ),
-    Metric(key="mae", title="MAE", symbol=r"\mathcal{M}", better="lower", image_key="mae", compared=True),
+    Metric(
+        key="mae", title="MAE", symbol=r"\mathcal{M}", better="lower", image_key="mae", compared=True,
+        note="mean absolute error",
+    ),
     Metric(key="f_max_threshold", kind="threshold", spread="erratic"),
     Metric(key="f_max_of_image", better="higher"),
     Metric(key="f_max_of_mean_pr", better="higher"),
