@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.addnodes import index
 from sphinx.transforms import SphinxTransform
 
 import segbench
@@ -58,12 +59,48 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 
 
+SYNONYMS = {
+    "answers": "significance, significant, better, winner",
+    "batch": "resume, interrupted",
+    "clusters": "slurm, dask, parallel",
+    "commands/nms": "non-maximum suppression, thinning",
+    "comparing": "statistical test, bootstrap, confidence interval, error bar, p-value, wilcoxon, t-test, bonferroni",
+    "faq": "colab, jupyter, kaggle, seaborn",
+    "figure": "qualitative, qualitative results, examples of images",
+    "ground_truth": "ignore index, ignore_index, ignore label, field of view",
+    "metrics/auc-pr": "auprc, pr auc",
+    "metrics/auc-roc": "auroc, roc auc",
+    "metrics/average-precision": "ap",
+    "metrics/calibration-error": "calibration, ece",
+    "metrics/coco-ap": "map, mean average precision, coco",
+    "metrics/dice": "dice, dsc, f1, f-score, f1 score, dice score",
+    "metrics/hausdorff": "hd95, hd, hausdorff",
+    "metrics/iou": "iou, jaccard",
+    "metrics/miou": "miou, mean iou",
+    "metrics/nsd": "surface dice, nsd, normalized surface dice",
+    "metrics/pq": "panoptic quality, pq",
+    "metrics/surface-distance": "assd, asd, masd",
+    "notebooks/frameworks": "lightning, hugging face, huggingface, transformers, ddp, distributed",
+    "overlays": "visualization, visualize, error map",
+    "paper": "latex table",
+    "plots": "violin, boxplot, box plot, histogram, bar plot, matplotlib",
+    "presets": "cityscapes, drive, coco-stuff, pascal voc, ade20k",
+    "random": "seeds, seed, cross-validation, cross validation, folds, patients, patient",
+    "repairs": "resize, rescale, logits, sigmoid",
+    "saliency": "camouflaged, camouflage",
+    "training_loops": "wandb, tensorboard, mlflow, gpu, cuda, validation loop",
+    "volumes": "3d, nifti, ct, mri, nnunet, nnu-net, medical",
+}
+"""Words that readers search for, by the page that answers them; the search shows this page first."""
+
+
 def setup(app: Sphinx) -> None:
     """Add the pages of commands, formulas, and the dark variants of pictures."""
     app.connect("source-read", _add_commands)
     app.add_html_math_renderer("mathml", (_write_formula, _nothing), (_write_formula, _nothing))
     app.add_transform(DarkPictures)
     app.add_transform(ShortCode)
+    app.add_transform(Synonyms)
     app.connect("build-finished", _name_landmarks)
 
 
@@ -130,6 +167,19 @@ class ShortCode(SphinxTransform):
         for code in self.document.findall(nodes.literal):
             if len(code.astext()) <= 24:
                 code["classes"].append("short")
+
+
+class Synonyms(SphinxTransform):
+    """Add what a page is searched for to the index, which the search ranks above titles and text."""
+
+    default_priority = 400
+
+    def apply(self, **_: Any) -> None:  # noqa: ANN401  as Sphinx declares it
+        """Put entries in front of the page."""
+        words = SYNONYMS.get(self.env.docname)
+        if words:
+            entries = [("single", word, "", "main", None) for word in words.split(", ")]
+            self.document.insert(0, index(entries=entries))
 
 
 def _add_commands(_: Sphinx, page: str, source: list[str]) -> None:

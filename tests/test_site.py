@@ -4,7 +4,12 @@ SEGBENCH_SITE names the folder of the pages, which ``python -m sphinx docs FOLDE
 """
 
 import os
+import runpy
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from browsers import BROWSER, chromium, overflowing, prefer, resize, violations
@@ -14,6 +19,7 @@ pytestmark = [*BROWSER, pytest.mark.skipif(not SITE, reason="SEGBENCH_SITE names
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGES = sorted(path.relative_to(DOCS).with_suffix("") for path in DOCS.rglob("*") if path.suffix in (".md", ".ipynb"))
 GENERATED = [Path("search"), Path("api"), Path("generated/segbench.Result"), Path("generated/segbench.evaluate")]
+SYNONYMS = runpy.run_path(str(DOCS / "conf.py"))["SYNONYMS"] if SITE else {}
 SIDEBAR = ".sidebar-drawer"  # the same on all pages
 OF_EACH_KIND = {
     "index",
@@ -47,13 +53,9 @@ def test_a_page_can_be_read_by_everyone(driver, page):
             assert violations(driver, without=[] if page == Path("index") else [SIDEBAR]) == []
 
 
-def test_search_shows_excerpts(driver):
-    """Over HTTP, as `python -m http.server -d site` serves the pages; a browser lets no local file read others."""
-    import threading
-    from functools import partial
-    from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-
-    from selenium.webdriver.support.ui import WebDriverWait
+@pytest.fixture(scope="module")
+def served():
+    """The address of the site over HTTP, as `python -m http.server -d site` serves it: search reads other pages."""
 
     class Quiet(SimpleHTTPRequestHandler):
         def log_message(self, *_):
@@ -61,8 +63,26 @@ def test_search_shows_excerpts(driver):
 
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=SITE)) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        driver.get(f"http://127.0.0.1:{server.server_port}/search.html?q=hausdorff")
-        excerpts = "return [...document.querySelectorAll('#search-results p.context')].map((one) => one.textContent)"
-        found = WebDriverWait(driver, 15).until(lambda _: driver.execute_script(excerpts))
+        yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
-    assert any("hausdorff" in excerpt.lower() for excerpt in found)
+
+
+def searched(driver, served, words, what):
+    """Return what JavaScript finds on the page of results."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    driver.get(f"{served}/search.html?q={quote(words)}")
+    return WebDriverWait(driver, 15).until(lambda _: driver.execute_script(what))
+
+
+def test_search_shows_excerpts(driver, served):
+    excerpts = "return [...document.querySelectorAll('#search-results p.context')].map((one) => one.textContent)"
+    assert any("hausdorff" in excerpt.lower() for excerpt in searched(driver, served, "hausdorff", excerpts))
+
+
+@pytest.mark.parametrize(
+    ("words", "page"), [(word, page) for page, words in SYNONYMS.items() for word in words.split(", ")]
+)
+def test_search_leads_to_the_page_first(driver, served, words, page):
+    first = "return document.querySelector('#search-results li a')?.getAttribute('href')"
+    assert searched(driver, served, words, first).partition(".html")[0] == page

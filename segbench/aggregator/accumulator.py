@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, get_args
 
 from segbench.aggregator.assembling import PackedCounts
 from segbench.aggregator.batches import (
@@ -48,7 +48,7 @@ from segbench.core.settings import as_path, check_choice
 from segbench.inputs.scored_instances import ScoredInstances
 from segbench.loaders.arrays import squeezed
 from segbench.loaders.source import shown
-from segbench.protocols.guesses import answering
+from segbench.protocols.guesses import answering, refuse_attribute
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol
@@ -193,11 +193,18 @@ class Accumulator:
         self._unnamed: dict[Facts, Pool] = {}
         self._notes: set[Note] = set()
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Say what to write for a method of other packages."""
+            refuse_attribute(self, name)
+
     def __repr__(self) -> str:
         """Say what is in it."""
         unnamed = " and unnamed pixels" if self._unnamed else ""
         return f"<Accumulator {str(self._label)!r} of {self.protocol!r}: {many(len(self._images), 'image')}{unnamed}>"
 
+    @answering
     def update(
         self,
         labels: Any,  # noqa: ANN401  whatever holds numbers

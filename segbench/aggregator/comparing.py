@@ -24,6 +24,7 @@ from segbench.core.names import few_names, first_names
 from segbench.core.protocol import Protocol
 from segbench.loaders.belonging import KINDS, MAPPING, By
 from segbench.loaders.reading import Repairs
+from segbench.protocols.guesses import answering
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.comparison import Comparison, by_reason
 from segbench.statistics.comparison import compare as compare_tables
@@ -170,6 +171,7 @@ def _named(method: str, results: Sequence[Result]) -> list[Result]:
     return [replace(result, method=method, run=result.run or str(k)) for k, result in enumerate(results, 1)]
 
 
+@answering
 def compare_results(
     results: Sequence[Result],
     *,

@@ -14,7 +14,7 @@ from itertools import combinations
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
@@ -52,6 +52,7 @@ from segbench.core.units import unit_metrics
 from segbench.curves.mean import MeanCurve
 from segbench.loaders.belonging import FOLDER, GROUP, KINDS, UNIT, Assignment, By, assignments, together
 from segbench.loaders.pairing import Inputs, natural
+from segbench.protocols.guesses import answering, refuse_attribute
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.intervals import Intervals, intervals_of
 from segbench.statistics.measured import Measured, as_draws, as_level
@@ -359,6 +360,13 @@ class Result:
             for source, component in components.items()
         }
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Say what to write for an attribute of other packages, or a metric."""
+            refuse_attribute(self, name)
+
+    @answering
     def intervals(self, *, level: float = 0.95, replicates: int = 2000, seed: int = 0) -> Intervals:
         """Compute confidence intervals over images for every metric; see `segbench.intervals`.
 

@@ -14,6 +14,7 @@ from segbench.core.guesses import BENCHMARKS, COMMANDS, METRICS, options_meant, 
 from segbench.core.messages import NOTHING, Message, Setting, joined
 from segbench.core.names import first_names
 from segbench.core.settings import options_of
+from segbench.loaders.presets import presets
 from segbench.protocols.guesses import measured_by
 from segbench.protocols.registry import protocols_of, verbs
 
@@ -34,6 +35,8 @@ def command_meant(typed: str, known: Collection[str]) -> Message:
             commands=[name for name in verbs() if name in known],
         )
     command = next((command for command, words in COMMANDS.items() if word in words.split()), "")
+    if not command and word in presets():
+        command = f"run {word} ROOT PRED"
     near = difflib.get_close_matches(word, known, 1)
     command = command or "".join(near)
     if not command:
@@ -44,7 +47,7 @@ def command_meant(typed: str, known: Collection[str]) -> Message:
 def option_meant(typed: str, known: Mapping[str, str]) -> Message:
     """Say which option was meant by one that there is not; empty if nobody knows. `known` has what each takes."""
     word = typed.lower().replace("_", "-")
-    for number in (f"{word}s", word.removesuffix("s")):  # singular and plural
+    for number in (word, f"{word}s", word.removesuffix("s")):  # with underscores, singular and plural
         if number in known:
             return Message("meant", "write {typed}", typed=f"{number} {known[number]}".rstrip())
     for flag, value in options_meant(typed):

@@ -12,6 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from segbench.core.errors import ArgumentError
+from segbench.core.guesses import value_meant
 from segbench.core.messages import Message
 from segbench.core.settings import flag_of, made, option, options_of
 
@@ -140,6 +141,19 @@ def chosen_protocol(protocols: Sequence[type[Protocol]], typed: Mapping[str, Any
     return protocol
 
 
+class Choice(click.Choice[str]):
+    """One of some values; another one is refused with the value that was probably meant."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401  as Click declares it
+        """Read a value."""
+        if isinstance(param, click.Option) and value not in self.choices:
+            option = param.opts[-1]
+            meant = value_meant(option.lstrip("-"), value, self.choices)
+            if meant:
+                self.fail(f"{value!r} is not one of {', '.join(self.choices)}; write {option} {meant}", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def required(kind: type) -> dict[str, str]:
     """Return the flags of options without default, by which a variant of a protocol is chosen."""
     return {name: flag_of(field) for name, field in options_of(kind).items() if field.default is MISSING}
@@ -167,7 +181,7 @@ def parameter_of(name: str, field: Field[Any], hint: Any, panel: str) -> Option 
         "metavar": about.get("metavar"),
         "callback": about.get("callback"),
         "is_eager": "callback" in about,
-        "type": click.Choice(choices) if choices else None if kind is bool else kind,
+        "type": Choice(choices) if choices else None if kind is bool else kind,
     }
     if kind in (int, float):
         settings["type"] = (click.IntRange if kind is int else click.FloatRange)(least, most)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import wraps
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Protocol, Self, TypeVar
 
-from segbench.core.errors import ArgumentError
+from segbench.core.errors import ArgumentError, UnknownArgumentError
+from segbench.core.guesses import POSITIONS
 from segbench.core.messages import Message, Setting
 from segbench.core.numbers import Brief, written
 
 if TYPE_CHECKING:
     from segbench.core.joined import JoinedCounts
     from segbench.core.metric import Summary
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
 @dataclass(frozen=True)
@@ -206,6 +211,26 @@ class Pooled(Protocol):
 
 
 _Type = TypeVar("_Type", bound=Counts)
+
+
+def of_counts(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Decorate a function of counts so that it says how to count arrays, which other packages take."""
+    known = inspect.signature(function).parameters.keys()
+    of_arrays = {word for words in POSITIONS for word in words.split()}
+
+    @wraps(function)
+    def checked(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        if len(args) > 1 or of_arrays & (kwargs.keys() - known):
+            raise UnknownArgumentError(
+                Message(
+                    "takes-counts",
+                    "{called} takes counts or a Result: write segbench.{called}(segbench.count(ground_truth, scores))",
+                    called=function.__name__,
+                )
+            )
+        return function(*args, **kwargs)
+
+    return checked
 
 
 def as_pooled(counts_or_result: object, kind: type[_Type], name: str = "counts") -> _Type:

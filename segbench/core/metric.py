@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 from segbench.core.errors import ArgumentError, UnknownMetricError
 from segbench.core.grouping import grouped
@@ -406,6 +406,14 @@ class Summary(Mapping[str, float | int]):
                     known=tuple(self.metrics),
                 )
             ) from None
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Say that metrics are looked up by their keys."""
+            is_metric = not name.startswith("_") and name in self.__dict__.get("metrics", ())
+            advice = f"; write summary[{name!r}]" if is_metric else ""
+            raise AttributeError(f"Summary has no attribute {name!r}{advice}", name=name, obj=self)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.metrics)

@@ -18,7 +18,13 @@ from segbench.core.errors import ArgumentError
 from segbench.core.messages import NOTHING, Message, Note, Setting, as_note
 from segbench.core.metric import Metric, Summary
 from segbench.core.sample import Reading, Sample
-from segbench.core.settings import changed_options, options_of, refuse_unknown_settings, set_fields
+from segbench.core.settings import (
+    changed_options,
+    options_of,
+    refuse_unknown_settings,
+    refuse_unnamed_settings,
+    set_fields,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -241,8 +247,10 @@ class Protocol(ABC):
     instead_of_competing: ClassVar[str] = ""
     """What it does instead, in words, if its results are not ranked among those of methods; empty if they are."""
 
-    def __new__(cls, *_: object, **settings: object) -> Self:
+    def __new__(cls, *unnamed: object, **settings: object) -> Self:
         """Refuse unknown settings, and say which were meant; make another class where settings choose it."""
+        if unnamed:
+            refuse_unnamed_settings(cls, unnamed[0])
         other: Any = cls.class_for(settings)
         if other is not cls:
             made: Self = other(**settings)

@@ -19,10 +19,10 @@ from dataclasses import MISSING, Field, field, fields
 from functools import cache
 from itertools import islice
 from numbers import Integral, Real
-from typing import Any, Literal, TypeAlias, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NoReturn, TypeAlias, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from segbench.core.errors import ArgumentError, SegbenchError, UnknownArgumentError
-from segbench.core.guesses import options_meant
+from segbench.core.guesses import options_meant, value_meant
 from segbench.core.messages import NOTHING, Message, Setting, joined, option_of
 from segbench.core.names import first_names
 from segbench.core.numbers import written
@@ -107,7 +107,8 @@ def check_choice(value: object, name: Name, choices: Iterable[object]) -> None:
     expected = tuple(choices)
     if isinstance(value, bool) or value not in expected:
         words = " or ".join(map(repr, expected)) if len(expected) == 2 else f"one of {', '.join(map(str, expected))}"
-        raise _wrong(name, value, words)
+        meant = value_meant(name.name if isinstance(name, Setting) else name, value, expected)
+        raise _wrong(name, value, f"{words}; perhaps {meant!r} is meant" if meant else words)
 
 
 def listed(values: Any, name: Name, example: str, *, most: int | None = None) -> tuple[Any, ...]:  # noqa: ANN401  as above
@@ -332,6 +333,20 @@ def refuse_unknown_settings(kind: type[Any], settings: Mapping[str, Any]) -> Non
             listed=first_names(unknown, len(unknown)),
             unknown=unknown,
             advice=advice,
+        )
+    )
+
+
+def refuse_unnamed_settings(kind: type[Any], value: object) -> NoReturn:
+    """Refuse a setting without its name, and write it with the name of the first setting that takes it."""
+    names = [field.name for field in fields(kind) if field.init]
+    name = next((name for name in names if _takes(kind, name, value, {})), names[0])
+    raise UnknownArgumentError(
+        Message(
+            "unnamed-setting",
+            "{called} takes settings by their names: write {called}({setting})",
+            called=kind.__name__,
+            setting=Setting(name, value).written("python"),
         )
     )
 

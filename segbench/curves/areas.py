@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from typing import Literal, get_args
 
-from segbench.core.counts import Pooled, as_pooled
+from segbench.core.counts import Pooled, as_pooled, of_counts
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
 from segbench.core.scores import ScoreCounts
@@ -31,6 +31,7 @@ from segbench.curves.points import Points, cumulate
 AreaMethod = Literal["exact", "trapezoid", "linear"]
 
 
+@of_counts
 def auc_roc(counts: ScoreCounts | Pooled) -> float:
     """Compute the area under the ROC curve: how often a positive scores above a negative, ties counted as one half.
 
@@ -51,6 +52,7 @@ def auc_roc(counts: ScoreCounts | Pooled) -> float:
     return roc_area(cumulate(as_pooled(counts, ScoreCounts)))
 
 
+@of_counts
 def auc_pr(counts: ScoreCounts | Pooled, *, method: AreaMethod = "exact") -> float:
     """Compute the area under the precision-recall curve.
 
@@ -83,6 +85,7 @@ def auc_pr(counts: ScoreCounts | Pooled, *, method: AreaMethod = "exact") -> flo
     return pr_area(cumulate(as_pooled(counts, ScoreCounts)), method=method)
 
 
+@of_counts
 def average_precision(counts: ScoreCounts | Pooled) -> float:
     """Compute average precision: the precision at each positive's own score, averaged over the positives.
 

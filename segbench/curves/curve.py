@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import FloatArray
-from segbench.core.counts import Pooled, as_pooled
+from segbench.core.counts import Pooled, as_pooled, of_counts
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
 from segbench.core.numbers import Brief, number
@@ -215,6 +215,7 @@ class Curve(Drawn):
         return roc_area(points) if self.space == "roc" else pr_area(points)
 
 
+@of_counts
 def roc_curve(counts: ScoreCounts | Pooled) -> Curve:
     """Compute the ROC curve of the counts, one point a distinct score.
 
@@ -236,6 +237,7 @@ def roc_curve(counts: ScoreCounts | Pooled) -> Curve:
     return _curve(as_pooled(counts, ScoreCounts), "roc")
 
 
+@of_counts
 def pr_curve(counts: ScoreCounts | Pooled) -> Curve:
     """Compute the precision-recall curve of the counts, one point a distinct score.
 

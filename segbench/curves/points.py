@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import FloatArray
-from segbench.core.counts import Pooled, as_pooled
+from segbench.core.counts import Pooled, as_pooled, of_counts
 from segbench.core.operating_point import Confusion, OperatingPoint, f_of
 from segbench.core.scores import ScoreBatch, ScoreCounts
 from segbench.core.settings import as_real
@@ -138,6 +138,7 @@ class BestF(OperatingPoint):
         return super().f
 
 
+@of_counts
 def best_f(counts: ScoreCounts | Pooled, *, beta: float = 1.0) -> BestF:
     """Find the best F over all thresholds.
 

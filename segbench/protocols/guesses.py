@@ -11,10 +11,11 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from os import PathLike
+from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from segbench.core.errors import ArgumentError, UnknownArgumentError
-from segbench.core.guesses import COMMANDS, METRICS, WITH_AN_OPTION, options_meant, plain
+from segbench.core.guesses import COMMANDS, METRICS, POSITIONS, WITH_AN_OPTION, options_meant, plain
 from segbench.core.messages import Message, Setting, joined
 from segbench.core.names import first_names
 from segbench.core.protocol import Protocol
@@ -37,15 +38,33 @@ _OF_RESULTS = {
     "segbench.compare_results([result, other])": "compare_methods significance ttest wilcoxon",
     "segbench.export_report([result], 'report.html')": "report save_report write_report html",
     "result.save('results.segbench')": "save save_result save_results dump write write_results export_results",
-    "result.summary": "metrics compute_metrics",
-    "result.to_dataframe()": "to_dataframe dataframe to_pandas",
+    "result.summary": "metrics compute_metrics scores_dict results value values",
+    "result.to_dataframe()": "to_dataframe dataframe to_pandas to_df to_csv to_excel per_image_table",
+    "result.to_dict()": "to_json json as_dict asdict",
+    "result.intervals()": "bootstrap confidence_interval confidence_intervals ci bootstrap_ci",
+    "print(result)": "show print_results table",
+    "result.parts('class')": "per_class classes class_metrics classification_report by_class",
+    "segbench.plot_confusion([result])": "confusion_matrix confusionmatrixdisplay plot_confusion_matrix",
+    "segbench.plot_pr([result])": "plot_precision_recall plot_precision_recall_curve precisionrecalldisplay",
+    "segbench.plot([result], 'box')": "plot_box boxplot plot_boxplot",
+    "segbench.plot([result], 'images')": "plot_violin violinplot",
 }
 _FUNCTIONS = {
     "segbench.load_results('results.segbench')": "load load_result read read_results open_results",
     "segbench.evaluate(ground_truth, prediction)": "eval run benchmark score evaluate_folder evaluate_folders",
+    "segbench.evaluate(ground_truth, prediction, protocol='scored')": "cocoeval meanaverageprecision coco_eval",
     "segbench.Accumulator('labels')": "meter metric evaluator torchmetrics",
 }
 """What other packages call functions of a result, and functions that make one."""
+
+_ALPHA = ("alpha", "p_value", "significance", "significance_level")
+_OF_ACCUMULATORS = {
+    "accumulator.update(ground_truth, prediction, names=names)": "add add_batch add_image forward append step __call__",
+    "accumulator.compute().summary": "result results aggregate evaluate summary value get_metric metrics",
+    "accumulator.reset()": "clear restart",
+    "accumulator.merge(other)": "sync gather all_gather dist_reduce merge_state",
+}
+"""What other packages call the methods of what counts batches."""
 
 _ARGUMENTS = {
     "--jobs 4": "executor=segbench.process_pool(4)",
@@ -56,7 +75,7 @@ _ARGUMENTS = {
     "--scale sigmoid": "repairs=segbench.Repairs(scale='sigmoid')",
     "--scale minmax": "repairs=segbench.Repairs(scale='minmax')",
     "--resize-predictions nearest": "repairs=segbench.Repairs(resize='nearest')",
-    "--metrics KEYS": "result.summary[KEY] of the result",
+    "--metrics KEYS": "result.summary[KEY] of the result, or compare_results(results).answer(KEY)",
     "--per-class": "result.parts('class') of the result",
     "--per-image": "result.per_image of the result",
 }
@@ -65,15 +84,36 @@ _ARGUMENTS = {
 
 def answering(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Decorate a function so that it refuses unknown arguments with advice on what to write."""
-    known = inspect.signature(function).parameters.keys()
+    parameters = inspect.signature(function).parameters
+    known = parameters.keys()
+    positional = sum(parameter.kind is not parameter.KEYWORD_ONLY for parameter in parameters.values())
 
     @wraps(function)
     def answered(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        if len(args) > positional:
+            _refuse_too_many(function, args)
         if not kwargs.keys() <= known:
             refuse_unknown_arguments(function, args, kwargs)
         return function(*args, **kwargs)
 
     return answered
+
+
+def _refuse_too_many(called: Callable[..., object], args: tuple[object, ...]) -> None:
+    """Refuse more arguments by position than a function takes."""
+    parameters = inspect.signature(called).parameters.values()
+    by_position = [parameter.name for parameter in parameters if parameter.kind is not parameter.KEYWORD_ONLY]
+    as_list = len(by_position) == 1 and len({type(argument) for argument in args}) == 1
+    raise UnknownArgumentError(
+        Message(
+            "too-many-arguments",
+            "{called} takes {names} by position, and {number} arguments were given; {advice}",
+            called=called.__name__,
+            names=by_position,
+            number=len(args),
+            advice=f"write {called.__name__}([...]), with a list" if as_list else "give the others by name",
+        )
+    )
 
 
 def refuse_unknown_arguments(
@@ -85,7 +125,7 @@ def refuse_unknown_arguments(
         return
     parameters = inspect.signature(called).parameters
     known = dict(zip(parameters, args, strict=False)) | {name: kwargs[name] for name in kwargs if name in parameters}
-    meant = [_argument_meant(name, kwargs[name], parameters, known) for name in unknown]
+    meant = [*dict.fromkeys(_argument_meant(name, kwargs[name], parameters, known) for name in unknown)]
     its_arguments = Message("fix", "its arguments are {names}", names=[name for name in parameters if name != "self"])
     raise UnknownArgumentError(
         Message(
@@ -110,6 +150,8 @@ def _argument_meant(
 
     if "repairs" in parameters and (repairs := meant_settings(Repairs, typed, value, {})):
         return f"write repairs=segbench.Repairs({_written(repairs)})"
+    if renamed := _renamed(typed, value, parameters):
+        return renamed
     options = list(options_meant(typed))
     names = [flag.lstrip("-").replace("-", "_") for flag, _ in options]
     names = [name for name in names if name in parameters]
@@ -123,6 +165,20 @@ def _argument_meant(
     written_options += [option for option in _ARGUMENTS if option.split()[0] == f"--{typed.replace('_', '-')}"]
     in_python = [_ARGUMENTS[option] for option in written_options if option in _ARGUMENTS]
     return f"write {in_python[0]}" if in_python else ""
+
+
+def _renamed(typed: str, value: object, parameters: Collection[str]) -> str:
+    """Write an argument that other packages call differently: ground truth, prediction, or one less the level."""
+    first_two = [name for name in parameters if name != "self"][:2]
+    takes_both = first_two in (["ground_truth", "prediction"], ["labels", "scores"])
+    names = [name for words, name in zip(POSITIONS, first_two, strict=False) if takes_both and typed in words.split()]
+    if names and "pairs" in parameters and not isinstance(value, (str, PathLike)):
+        return "write segbench.evaluate([(ground_truth, prediction)]), one pair of arrays per image"
+    if names:
+        return f"write {names[0]}=..."
+    if typed in _ALPHA and "level" in parameters and isinstance(value, float):
+        return f"write {Setting('level', round(1 - value, 6)).written('python')}"
+    return ""
 
 
 def _setting_meant(typed: str, value: object, protocol_argument: object) -> str:
@@ -185,6 +241,17 @@ def _needs_settings(protocol: type[Protocol]) -> bool:
     """Return whether a protocol cannot be made without a setting."""
     parameters = inspect.signature(protocol).parameters.values()
     return any(parameter.default is parameter.empty for parameter in parameters)
+
+
+def refuse_attribute(owner: object, name: str) -> NoReturn:
+    """Raise the error of an attribute that a result or accumulator does not have, and say what to write."""
+    table = _OF_ACCUMULATORS if hasattr(type(owner), "update") else _OF_RESULTS
+    advice = next((f"; write {written}" for written, words in table.items() if name.lower() in words.split()), "")
+    keys = {name} | {key for key, words in METRICS.items() if plain(name) in words.split()}
+    if not advice and table is _OF_RESULTS and not name.startswith("_"):
+        known = [metric.key for metric in getattr(owner, "metrics", ()) if keys & {metric.key, plain(metric.key)}]
+        advice = f"; write result.summary[{known[0]!r}]" if known else ""
+    raise AttributeError(f"{type(owner).__name__} has no attribute {name!r}{advice}", name=name, obj=owner)
 
 
 def name_meant(name: str, public: Collection[str]) -> str:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from segbench.core.errors import ArgumentError
+from segbench.core.guesses import COMMANDS
 from segbench.core.messages import Message
 
 if TYPE_CHECKING:
@@ -226,11 +227,14 @@ def as_protocol(protocol: object) -> Protocol:
         return protocol
     if isinstance(protocol, str) and protocol in protocols():
         return _with_defaults(protocol)
+    word = str(protocol).lower()
+    meant = next((name for name in protocols() if word in COMMANDS.get(name, "").split()), "")
     raise ArgumentError(
         Message(
             "unknown-protocol",
-            "protocol is {name}, expected one with its settings, such as Pixels(), or one of {protocols}",
+            "protocol is {name}, expected one with its settings, such as Pixels(), or one of {protocols}{meant}",
             name=repr(protocol),
+            meant=f"; perhaps {meant!r} is meant" if meant else "",
             protocols=tuple(protocols()),
         )
     )

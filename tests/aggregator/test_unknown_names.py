@@ -168,3 +168,76 @@ def test_signatures_stay_as_they_are_declared():
     assert "at" in inspect.signature(Pixels).parameters
     assert "protocol" in inspect.signature(Accumulator).parameters
     assert next(iter(inspect.signature(evaluate).parameters)) == "ground_truth"
+
+
+@pytest.mark.parametrize("names", [("gt", "pred"), ("target", "preds"), ("y_true", "y_score")])
+def test_arrays_under_names_of_other_packages_are_given_as_pairs(names):
+    with refused("unknown-argument", unknown=names) as error:
+        evaluate(**dict(zip(names, (GROUND_TRUTH, SCORES), strict=True)))
+    followed = follow(advice(error).partition(", one")[0], ground_truth=GROUND_TRUTH, prediction=SCORES)
+    assert followed.summary["ods_f"] == pytest.approx(3 / 4)
+
+
+@pytest.mark.parametrize(("typed", "name"), [("preds", "scores"), ("target", "labels")])
+def test_names_of_what_is_counted_are_those_of_update(typed, name):
+    with refused("unknown-argument", unknown=(typed,)) as error:
+        Accumulator().update(**{typed: GROUND_TRUTH})
+    assert advice(error) == f"{name}=..."
+
+
+@pytest.mark.parametrize("function", ["auc_pr", "auc_roc", "average_precision", "best_f", "pr_curve", "roc_curve"])
+def test_functions_of_counts_say_how_arrays_are_counted(function):
+    with refused("takes-counts", called=function) as error:
+        getattr(segbench, function)(GROUND_TRUTH, SCORES)
+    right = getattr(segbench, function)(evaluate([(GROUND_TRUTH, SCORES)]))
+    followed = follow(advice(error), ground_truth=GROUND_TRUTH, scores=SCORES)
+    assert repr(followed) == repr(right)
+
+
+def test_results_are_compared_in_a_list():
+    results = [evaluate(PAIR, protocol=Labels(), method=name) for name in "ab"]
+    with refused("too-many-arguments", number=2):
+        segbench.compare_results(*results)
+
+
+def test_alpha_is_one_less_the_level():
+    result = evaluate(PAIR, protocol=Labels())
+    with refused("unknown-argument", unknown=("alpha",)) as error:
+        result.intervals(alpha=0.1)
+    assert advice(error) == "level=0.9"
+
+
+@pytest.mark.parametrize(
+    ("name", "right"), [("iou", 3 / 5), ("jaccard_index", 3 / 5), ("values", None), ("confidence_intervals", None)]
+)
+def test_attributes_of_results_are_found(name, right):
+    result = evaluate(PAIR, protocol=Labels())
+    with pytest.raises(AttributeError) as error:
+        getattr(result, name)
+    followed = follow(advice(error), result=result)
+    assert right is None or followed == pytest.approx(right)
+
+
+def test_metrics_of_a_summary_are_looked_up():
+    summary = evaluate(PAIR, protocol=Labels()).summary
+    with pytest.raises(AttributeError) as error:
+        summary.iou  # noqa: B018  it is looked up
+    assert follow(advice(error), summary=summary) == summary["iou"]
+
+
+@pytest.mark.parametrize(("name", "right"), [("add_batch", "update"), ("aggregate", "compute"), ("clear", "reset")])
+def test_methods_of_what_counts_batches_are_found(name, right):
+    with pytest.raises(AttributeError, match=rf"write accumulator\.{right}\("):
+        getattr(Accumulator(), name)
+
+
+def test_settings_are_given_by_their_names():
+    with refused("unnamed-setting", called="Labels") as error:
+        Labels(3)
+    assert follow(f"segbench.{advice(error)}") == Labels(classes=3)
+
+
+@pytest.mark.parametrize(("word", "protocol"), [("miou", "labels"), ("hd95", "contours"), ("panoptic", "objects")])
+def test_a_protocol_is_found_by_what_it_measures(word, protocol):
+    with refused("unknown-protocol", meant=f"; perhaps {protocol!r} is meant"):
+        Accumulator(word)

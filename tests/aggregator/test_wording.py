@@ -157,7 +157,8 @@ REFUSED = {
         lambda: evaluate(NAMED, protocol="edges"),
         (
             "protocol is 'edges', expected one with its settings, such as Pixels(), or one of pixels, classes, "
-            "labels, boundaries, regions, contours, centerlines, saliency, anomalies, objects, scored"
+            "labels, boundaries, regions, contours, centerlines, saliency, anomalies, objects, scored; "
+            "perhaps 'boundaries' is meant"
         ),
     ),
     "arguments for files": (

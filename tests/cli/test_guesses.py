@@ -30,6 +30,11 @@ COMMANDS = {
     "visualize": "overlay",
     "datasets": "run --list",
     "boundries": "boundaries",
+    "violin": "plot",
+    "nnunet": "labels",
+    "help": "--help",
+    "version": "--version",
+    "cityscapes": "run cityscapes ROOT PRED",
 }
 
 OPTIONS = {
@@ -69,6 +74,27 @@ OPTIONS = {
     "labels --exclude-background": "write --background 0",
     "nms -q": "write --progress none",
     "run drive --quiet": "write --progress none",
+    "labels --class-names road,car": "--classes road=0,car=1",
+    "labels --average macro": "all are measured",
+    "labels --metric mIoU": "segbench show RESULTS --metrics KEYS",
+    "labels --reduce-zero-label": "--gt-map 1-5=0-4",
+    "labels --per_class": "--per-class",
+    "labels --djfile dataset.json": "--classes dataset.json",
+    "labels --device cuda": "no GPU is needed",
+    "labels --show-dir out": "segbench overlay",
+    "pixels --thresholds 0.5": "--at 0.5",
+    "contours --percentile 95": "always measured",
+    "anomalies --max-fpr 0.3": "AUPRO",
+    "objects --iou-type segm": "--overlap mask",
+    "objects --match-threshold 0.5": "--iou 0.5",
+    "compare --n-bootstrap 1000": "--replicates 2000",
+    "compare --correction bonferroni": "Holm",
+    "compare --wilcoxon": "--test signed-rank",
+    "show -o table.tex": "> FILE",
+    "show --decimals 3": "--digits 3",
+    "plot --figsize 3x3": "--size 3.5x3",
+    "plot --dpi 300": "-o plot.pdf",
+    "report --open": "open it",
     "show --quiet": "segbench pixels and others that show progress take --progress none",
 }
 
@@ -108,6 +134,23 @@ def test_the_option_that_is_meant_is_named(segbench, typed, meant):
     assert answer.code == 2
     values = answer.error.values
     assert meant in str(values.get("meant") or values.get("others") or values.get("near") or values["help"])
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("plot r --kind precision-recall", "--kind pr"),
+        ("plot r --kind bar", "--kind intervals"),
+        ("plot r --kind confusion-matrix", "--kind confusion"),
+        ("compare r --test wilcoxon", "--test signed-rank"),
+        ("show r --format tex", "--format latex"),
+        ("objects gt pred --overlap bbox", "--overlap box"),
+    ],
+)
+def test_the_value_that_is_meant_is_named(segbench, typed, meant):
+    answer = segbench(*typed.split())
+    assert answer.code == 2
+    assert str(answer.error).endswith(f"write {meant}")
 
 
 @pytest.fixture(scope="module")

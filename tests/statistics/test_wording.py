@@ -61,8 +61,8 @@ def of_groups():
         ),
         (
             lambda: compare({"ours": IMAGES, "theirs": IMAGES}, test="wilcoxon"),
-            "test is 'wilcoxon', expected 't-test' or 'signed-rank'",
-            "--test is 'wilcoxon', expected 't-test' or 'signed-rank'",
+            "test is 'wilcoxon', expected 't-test' or 'signed-rank'; perhaps 'signed-rank' is meant",
+            "--test is 'wilcoxon', expected 't-test' or 'signed-rank'; perhaps 'signed-rank' is meant",
         ),
         (
             lambda: intervals([IMAGES, OTHERS]),

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from segbench.core.errors import ArgumentError
-from segbench.core.messages import Message, Setting
+from segbench.core.messages import Setting
+from segbench.core.settings import check_choice
 
 if TYPE_CHECKING:
     from segbench.report.plots.methods import Kind
@@ -39,15 +39,6 @@ KINDS: Mapping[str, tuple[str, str]] = {
 
 def kind_of(name: str) -> Kind:
     """Return the kind of plot of a name."""
-    if name not in KINDS:
-        raise ArgumentError(
-            Message(
-                "wrong-value",
-                "{argument} is {value}; expected one of {known}",
-                argument=Setting("kind", None),
-                value=repr(name),
-                known=list(KINDS),
-            )
-        )
+    check_choice(name, Setting("kind", None), KINDS)
     kind: Kind = getattr(import_module(f"segbench.report.plots.{KINDS[name][0]}"), name.upper())
     return kind
