@@ -4,12 +4,14 @@ import functools
 
 import pytest
 from check_coming_from import PAGES, TOOLS, evaluated, is_printed, names_of, rows_of
-from coming_from import label_maps
+from coming_from import label_maps, surfaces
 
 DEFINITIONS = {
     "cityscapesscripts": label_maps.cityscapesscripts,
     "mmsegmentation": label_maps.mmsegmentation,
+    "monai_nnunet": surfaces.monai_nnunet,
     "scikit_learn": label_maps.scikit_learn,
+    "surface_distance_medpy": surfaces.surface_distance_medpy,
     "torchmetrics": label_maps.torchmetrics,
 }
 
