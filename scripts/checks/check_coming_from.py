@@ -22,10 +22,12 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
+from functools import partial
 from importlib import import_module
 from importlib.metadata import distribution as files_of
 from importlib.util import module_from_spec, spec_from_file_location
+from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
@@ -107,10 +109,9 @@ def mmsegmentation(names: Mapping[str, Any]) -> dict[str, Any]:
     from torch import from_numpy
 
     registry = SimpleNamespace(METRICS=SimpleNamespace(register_module=lambda: lambda kind: kind))
-    unused = dict.fromkeys(
-        ("mmseg", "mmengine__dist", "mmengine__logging", "mmengine__utils", "prettytable"), MagicMock()
-    )
-    with stand_ins(**unused, mmseg__registry=registry, mmengine__evaluator=SimpleNamespace(BaseMetric=object)):
+    unused = ("mmseg", "mmengine__dist", "mmengine__logging", "mmengine__utils", "prettytable")
+    base = SimpleNamespace(BaseMetric=object)
+    with stand_ins(**dict.fromkeys(unused, MagicMock()), mmseg__registry=registry, mmengine__evaluator=base):
         metric = module_of("mmsegmentation", "mmseg/evaluation/metrics/iou_metric.py").IoUMetric
 
     def reduced(image: Any) -> Any:
@@ -203,6 +204,65 @@ def surface_distance_medpy(names: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def pycocotools(names: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the 12 numbers of the files that the page writes."""
+    from pycocotools import mask
+    from pycocotools.coco import COCO
+    from pycocotools.cocoeval import COCOeval
+
+    def packed(objects: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        codes = [entry["segmentation"] for entry in objects]
+        packs = [{"segmentation": mask.frPyObjects(code, *code["size"])} for code in codes]
+        return [{**entry, **pack} for entry, pack in zip(objects, packs, strict=True)]
+
+    with redirect_stdout(StringIO()):
+        truth = COCO()
+        truth.dataset = {**names["ground_truth"], "annotations": packed(names["annotations"])}
+        truth.createIndex()
+        evaluation = COCOeval(truth, truth.loadRes(packed(names["detections"])), "segm")
+        evaluation.evaluate()
+        evaluation.accumulate()
+        evaluation.summarize()
+    return {"stats": evaluation.stats}
+
+
+def panopticapi(names: Mapping[str, Any]) -> dict[str, Any]:
+    """Write maps of ids and the lists of their segments; ids are one higher, for 0 is void there."""
+    evaluation = import_module("panopticapi.evaluation")
+
+    def written(folder: Path, image: str, segments: Any) -> dict[str, Any]:
+        ids = np.where(segments == 255, 0, segments + 1)
+        iio.imwrite(folder / f"{image}.png", np.stack([ids % 256, ids // 256, ids // 65536], axis=2).astype(np.uint8))
+        infos = [
+            {"id": int(number), "category_id": int((number - 1) // 1000 or number - 1), "area": int(area), "iscrowd": 0}
+            for number, area in zip(*np.unique(ids[ids > 0], return_counts=True), strict=True)
+        ]
+        return {"image_id": image, "file_name": f"{image}.png", "segments_info": infos}
+
+    categories = {k: {"id": k, "isthing": int(k in (1, 2, 3, 5))} for k in range(6)}
+    with TemporaryDirectory() as folder, redirect_stdout(StringIO()):
+        sides = [Path(folder, side) for side in ("truth", "predicted")]
+        for side in sides:
+            side.mkdir()
+        pairs = [
+            [written(side, image, segments) for side, segments in zip(sides, pair, strict=True)]
+            for image, pair in names["pairs"].items()
+        ]
+        sums = evaluation.pq_compute_single_core(0, pairs, *map(str, sides), categories)
+    kinds = {"All": None, "Things": True, "Stuff": False}
+    results = {name: sums.pq_average(categories, isthing=kind) for name, kind in kinds.items()}
+    return {"results": {**{name: means for name, (means, _) in results.items()}, "per_class": results["All"][1]}}
+
+
+def stardist_cellpose(_: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the functions of both, which take lists of label maps."""
+    matching = import_module("stardist.matching").matching_dataset
+    return {
+        "matching_dataset": partial(matching, show_progress=False),
+        "average_precision": import_module("cellpose.metrics").average_precision,
+    }
+
+
 def module_of(distribution: str, path: str) -> Any:
     """Load one module of an installed package by itself."""
     spec = spec_from_file_location(Path(path).stem, str(files_of(distribution).locate_file(path)))
@@ -229,7 +289,10 @@ TOOLS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "cityscapesscripts": cityscapesscripts,
     "mmsegmentation": mmsegmentation,
     "monai_nnunet": monai_nnunet,
+    "panopticapi": panopticapi,
+    "pycocotools": pycocotools,
     "scikit_learn": scikit_learn,
+    "stardist_cellpose": stardist_cellpose,
     "surface_distance_medpy": surface_distance_medpy,
     "torchmetrics": torchmetrics,
 }

@@ -21,7 +21,7 @@ def corners(mask):
 
 
 def directed(truth, predicted, surface=contour, spacing=None):
-    """Return the distances from the ground truth to the prediction and back, each with the size of the element there."""
+    """Return the distances from ground truth to prediction and back, and the sizes of the elements."""
     sides = surface(truth), surface(predicted)
     return [
         (distance_transform_edt(~other, sampling=spacing)[own], sizes[own])
