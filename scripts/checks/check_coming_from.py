@@ -15,19 +15,24 @@ differ.
 from __future__ import annotations
 
 import doctest
+import json
 import math
+import multiprocessing.dummy
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
+from functools import partial
 from importlib import import_module
 from importlib.metadata import distribution as files_of
 from importlib.util import module_from_spec, spec_from_file_location
+from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any, NamedTuple
-from unittest import mock
+from unittest.mock import MagicMock
 
 import imageio.v3 as iio
 import numpy as np
@@ -104,9 +109,9 @@ def mmsegmentation(names: Mapping[str, Any]) -> dict[str, Any]:
     from torch import from_numpy
 
     registry = SimpleNamespace(METRICS=SimpleNamespace(register_module=lambda: lambda kind: kind))
-    with stand_ins("mmseg", "mmseg.registry", "mmengine.dist", "mmengine.logging", "mmengine.utils", "prettytable"):
-        sys.modules["mmengine.evaluator"] = SimpleNamespace(BaseMetric=object)  # type: ignore[assignment]
-        sys.modules["mmseg.registry"] = registry  # type: ignore[assignment]
+    unused = ("mmseg", "mmengine__dist", "mmengine__logging", "mmengine__utils", "prettytable")
+    base = SimpleNamespace(BaseMetric=object)
+    with stand_ins(**dict.fromkeys(unused, MagicMock()), mmseg__registry=registry, mmengine__evaluator=base):
         metric = module_of("mmsegmentation", "mmseg/evaluation/metrics/iou_metric.py").IoUMetric
 
     def reduced(image: Any) -> Any:
@@ -141,6 +146,123 @@ def cityscapesscripts(names: Mapping[str, Any]) -> dict[str, Any]:
     return scores
 
 
+def monai_nnunet(names: Mapping[str, Any]) -> dict[str, Any]:
+    """Call a metric with the classes of each image, without the background; nnU-Net reads the images from files."""
+    from monai import metrics
+    from torch import from_numpy
+
+    def updated(constructor: Callable[..., Any]) -> Callable[..., Any]:
+        def compute(*arguments: Any, **options: Any) -> Any:
+            metric = constructor(*arguments, include_background=False, **options)
+            for pair in zip(names["y_pred"], names["y"], strict=True):
+                metric(*(from_numpy(np.eye(6)[image].transpose(2, 0, 1))[None] for image in pair))
+            return metric.aggregate()
+
+        return compute
+
+    with stand_ins(blosc2=MagicMock(), nnunetv2__utilities__plans_handling__plans_handler=MagicMock()):
+        nnunet = import_module("nnunetv2.evaluation.evaluate_predictions")
+        reader = import_module("nnunetv2.imageio.natural_image_reader_writer").NaturalImage2DIO()
+    nnunet.multiprocessing = SimpleNamespace(get_context=lambda _: multiprocessing.dummy)  # others lack the stand-ins
+    with TemporaryDirectory() as folder:
+        folders = [Path(folder, side) for side in ("y", "y_pred")]
+        for side in folders:
+            side.mkdir()
+            for number, image in enumerate(names[side.name]):
+                iio.imwrite(side / f"{number}.png", image)
+        summary = nnunet.compute_metrics_on_folder(
+            *map(str, folders), f"{folder}/summary.json", reader, ".png", [1, 2, 3, 4, 5], num_processes=1
+        )
+        summary = json.loads(Path(folder, "summary.json").read_text("utf-8"))
+    kinds = ("DiceMetric", "HausdorffDistanceMetric", "SurfaceDistanceMetric", "SurfaceDiceMetric")
+    return {**{kind: updated(getattr(metrics, kind)) for kind in kinds}, "summary": summary}
+
+
+def surface_distance_medpy(names: Mapping[str, Any]) -> dict[str, Any]:
+    """Average over images what functions of two masks return."""
+    binary, surface = import_module("medpy.metric.binary"), import_module("surface_distance")
+
+    def of_masks(measure: Callable[..., Any]) -> Callable[..., Any]:
+        def mean(results: Any, references: Any, **options: Any) -> Any:
+            return np.mean([measure(*pair, **options) for pair in zip(results, references, strict=True)])
+
+        return mean
+
+    def of_distances(measure: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda distances, *options: np.mean([measure(pair, *options) for pair in distances], axis=0)
+
+    def distances(references: Any, results: Any, spacing: Sequence[float]) -> list[Any]:
+        pairs = zip(references, results, strict=True)
+        return [surface.compute_surface_distances(*pair, spacing) for pair in pairs]
+
+    measures = ("robust_hausdorff", "average_surface_distance", "surface_dice_at_tolerance")
+    return {
+        **{name: of_masks(getattr(binary, name)) for name in ("hd", "hd95", "assd", "dc")},
+        **{f"compute_{name}": of_distances(getattr(surface, f"compute_{name}")) for name in measures},
+        "surface_distances": distances(names["reference"], names["result"], (1, 1)),
+        "of_volumes": distances(names["volume"], names["predicted"], (2.5, 0.7, 0.7)),
+    }
+
+
+def pycocotools(names: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the 12 numbers of the files that the page writes."""
+    from pycocotools import mask
+    from pycocotools.coco import COCO
+    from pycocotools.cocoeval import COCOeval
+
+    def packed(objects: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        codes = [entry["segmentation"] for entry in objects]
+        packs = [{"segmentation": mask.frPyObjects(code, *code["size"])} for code in codes]
+        return [{**entry, **pack} for entry, pack in zip(objects, packs, strict=True)]
+
+    with redirect_stdout(StringIO()):
+        truth = COCO()
+        truth.dataset = {**names["ground_truth"], "annotations": packed(names["annotations"])}
+        truth.createIndex()
+        evaluation = COCOeval(truth, truth.loadRes(packed(names["detections"])), "segm")
+        evaluation.evaluate()
+        evaluation.accumulate()
+        evaluation.summarize()
+    return {"stats": evaluation.stats}
+
+
+def panopticapi(names: Mapping[str, Any]) -> dict[str, Any]:
+    """Write maps of ids and the lists of their segments; ids are one higher, for 0 is void there."""
+    evaluation = import_module("panopticapi.evaluation")
+
+    def written(folder: Path, image: str, segments: Any) -> dict[str, Any]:
+        ids = np.where(segments == 255, 0, segments + 1)
+        iio.imwrite(folder / f"{image}.png", np.stack([ids % 256, ids // 256, ids // 65536], axis=2).astype(np.uint8))
+        infos = [
+            {"id": int(number), "category_id": int((number - 1) // 1000 or number - 1), "area": int(area), "iscrowd": 0}
+            for number, area in zip(*np.unique(ids[ids > 0], return_counts=True), strict=True)
+        ]
+        return {"image_id": image, "file_name": f"{image}.png", "segments_info": infos}
+
+    categories = {k: {"id": k, "isthing": int(k in (1, 2, 3, 5))} for k in range(6)}
+    with TemporaryDirectory() as folder, redirect_stdout(StringIO()):
+        sides = [Path(folder, side) for side in ("truth", "predicted")]
+        for side in sides:
+            side.mkdir()
+        pairs = [
+            [written(side, image, segments) for side, segments in zip(sides, pair, strict=True)]
+            for image, pair in names["pairs"].items()
+        ]
+        sums = evaluation.pq_compute_single_core(0, pairs, *map(str, sides), categories)
+    kinds = {"All": None, "Things": True, "Stuff": False}
+    results = {name: sums.pq_average(categories, isthing=kind) for name, kind in kinds.items()}
+    return {"results": {**{name: means for name, (means, _) in results.items()}, "per_class": results["All"][1]}}
+
+
+def stardist_cellpose(_: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the functions of both, which take lists of label maps."""
+    matching = import_module("stardist.matching").matching_dataset
+    return {
+        "matching_dataset": partial(matching, show_progress=False),
+        "average_precision": import_module("cellpose.metrics").average_precision,
+    }
+
+
 def module_of(distribution: str, path: str) -> Any:
     """Load one module of an installed package by itself."""
     spec = spec_from_file_location(Path(path).stem, str(files_of(distribution).locate_file(path)))
@@ -152,16 +274,26 @@ def module_of(distribution: str, path: str) -> Any:
 
 
 @contextmanager
-def stand_ins(*names: str) -> Iterator[None]:
-    """Let modules that a tool imports and does not need for its numbers be anything."""
-    with mock.patch.dict(sys.modules, {name: mock.MagicMock() for name in names}):
+def stand_ins(**modules: Any) -> Iterator[None]:
+    """Let modules that a tool imports and does not need for its numbers be anything; ``__`` is the dot of a name."""
+    by_name = {name.replace("__", "."): module for name, module in modules.items()}
+    sys.modules.update(by_name)
+    try:
         yield
+    finally:
+        for name in by_name:
+            del sys.modules[name]
 
 
 TOOLS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "cityscapesscripts": cityscapesscripts,
     "mmsegmentation": mmsegmentation,
+    "monai_nnunet": monai_nnunet,
+    "panopticapi": panopticapi,
+    "pycocotools": pycocotools,
     "scikit_learn": scikit_learn,
+    "stardist_cellpose": stardist_cellpose,
+    "surface_distance_medpy": surface_distance_medpy,
     "torchmetrics": torchmetrics,
 }
 
@@ -179,5 +311,6 @@ def compare(page: str) -> bool:
 
 
 if __name__ == "__main__":
+    warnings.simplefilter("ignore")  # of the tools
     same = [compare(page) for page in sys.argv[1:] or TOOLS]
     sys.exit(not all(same))

@@ -85,13 +85,6 @@ def torchmetrics(names):
     }
 
 
-def scikit_learn(_):
-    """Return scikit-learn itself, which the tests install."""
-    import sklearn.metrics
-
-    return vars(sklearn.metrics)
-
-
 def mmsegmentation(names):
     def iou_metric(*, iou_metrics=("mIoU",), num_classes=6, nan_to_num=None, reduce_zero_label=False):
         images, classes = (names["label"], names["pred_label"]), num_classes

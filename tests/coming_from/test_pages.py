@@ -4,15 +4,19 @@ import functools
 
 import pytest
 from check_coming_from import PAGES, TOOLS, evaluated, is_printed, names_of, rows_of
-from coming_from import label_maps
+from coming_from import instances, label_maps, surfaces
 
 DEFINITIONS = {
     "cityscapesscripts": label_maps.cityscapesscripts,
     "mmsegmentation": label_maps.mmsegmentation,
-    "scikit_learn": label_maps.scikit_learn,
+    "monai_nnunet": surfaces.monai_nnunet,
+    "panopticapi": instances.panopticapi,
+    "pycocotools": TOOLS["pycocotools"],  # itself: the tests install it
+    "scikit_learn": TOOLS["scikit_learn"],
+    "stardist_cellpose": instances.stardist_cellpose,
+    "surface_distance_medpy": surfaces.surface_distance_medpy,
     "torchmetrics": label_maps.torchmetrics,
 }
-
 ROWS = [
     pytest.param(page, row, id=f"{page}-{number}")
     for page in sorted(DEFINITIONS)
@@ -41,5 +45,7 @@ def test_segbench_gives_the_number_of_the_page(page, row):
 
 @pytest.mark.parametrize(("page", "row"), ROWS)
 def test_the_definition_of_the_tool_gives_the_number_of_the_page(page, row):
+    if DEFINITIONS[page] is TOOLS[page]:
+        pytest.importorskip({"scikit_learn": "sklearn"}.get(page, page))
     number = evaluated(row.tool, {**names(page), **defined(page)})
     assert is_printed(row.there, number), number
