@@ -168,8 +168,7 @@ def _list_images(given_path: str, _files: Entries, truth: NamedFiles | None, _si
     if "images" not in index.lists:
         source = truth.entries.source(0) if truth is not None else None
         if not isinstance(source, AnnotatedImage):
-            problem = Message("no-images", "has no list of images")
-            raise DataError(shown(path), problem, _EXPECTED)
+            raise _without_images(index, path, as_truth=truth is None)
         known_path = source.path
     images = once("images of annotations", known_path, lambda _: _images_of(_index(known_path)))
     key = next((key for key in ("annotations", "") if key in index.lists), None)
@@ -188,6 +187,15 @@ def _list_images(given_path: str, _files: Entries, truth: NamedFiles | None, _si
         entries.add(stem + ANNOTATIONS, k)
     entries.keep(range(len(entries)))
     return Listing(entries, ())
+
+
+def _without_images(index: JsonIndex, path: str, *, as_truth: bool) -> DataError:
+    """Return the error for a JSON without a list of images, which results need not have beside a JSON that has it."""
+    if "" not in index.lists:
+        return DataError(shown(path), Message("no-images", "has no list of images"), _EXPECTED)
+    problem = Message("images-by-id", "is a list of results, which know images by their ids alone")
+    fix = "give the JSON that lists these images as the ground truth"
+    return DataError(shown(path), problem, f"{fix}, and this one as the prediction" if as_truth else fix)
 
 
 def _images_of(index: JsonIndex) -> _Images:
