@@ -11,6 +11,7 @@ import itertools
 import json
 import math
 import os
+import posixpath
 import sys
 from codecs import BOM_UTF8
 from collections import Counter
@@ -277,6 +278,10 @@ def _by_image(
             known=first_names([f"{image_id!r:.40}" for image_id in images.ids], _NAMED),
         )
         fix = "give the results of the images of this ground truth, by the same ids"
+        if {str(image_id) for image_id in ids} & {*map(str, images.ids)}:
+            fix = "write ids as the ground truth does: numbers as numbers, texts as texts"
+        elif {str(image_id) for image_id in ids} & {*images.stems, *map(posixpath.basename, images.stems)}:
+            fix = "these are names of images: write their ids"
         raise DataError(shown(index.path), problem, fix)
     del unknown, whole
     order = np.argsort(numbers, kind="stable")
@@ -367,7 +372,9 @@ def _notes(annotations: Sequence[Any], instances: Instances, empty: int, outside
         notes.append(Note(Message("empty-instances", "some masks have no pixel in the image"), detail=detail))
     if outside > 1:
         detail = Message("detail", "by {pixels:.0f} pixels", pixels=outside)
-        notes.append(Note(Message("outside-image", "polygons leave the image, and are cut off"), detail=detail))
+        shapes = "polygons" if any(annotation.get("segmentation") for annotation in annotations) else "boxes"
+        message = Message("outside-image", "{shapes} leave the image, and are cut off", shapes=shapes)
+        notes.append(Note(message, detail=detail))
     if instances.scores is None:
         if np.isnan(instances.areas).any():
             notes.append(Note(Message("no-areas", "objects have no area, so that masks decide which are small")))
