@@ -5,9 +5,12 @@ from __future__ import annotations
 from segbench.checks.findings import Finding, Place, finding
 from segbench.checks.seen import Seen, rule
 from segbench.core.messages import Message, Setting, as_message
+from segbench.core.numbers import of_all
 from segbench.core.sample import Side
 from segbench.inputs.label_rules import first_of
 
+_NAMED = 5
+_MOSTLY = 0.9
 _FIXES = {
     "empty-instances": "coordinates may be shares of height and width, or of an image of another size",
     "outside-image": "if they are of an image of another size, scale them",
@@ -17,7 +20,7 @@ _FIXES = {
 }
 
 
-@rule("classes-shifted", "classes-unknown")
+@rule("classes-shifted", "classes-numbered", "classes-unknown")
 def other_classes(seen: Seen) -> list[Finding]:
     """Find predictions whose ids of classes the ground truth does not list, perhaps as they begin at 0."""
     judged = [(summary, summary.instances) for summary in seen.readable if summary.instances]
@@ -29,6 +32,16 @@ def other_classes(seen: Seen) -> list[Finding]:
     if not foreign or not listed:
         return []
     predictions = [Place(summary.inputs.files["prediction"]) for summary, seen in judged if seen.predicted & foreign]
+    ids = sorted({label for _, instances in judged for label in instances.names})
+    if unknown and max(predicted) < len(ids) and any(ids[label] != label + 1 for label in predicted):
+        message = Message(
+            "classes-numbered",
+            "categories {foreign} are not those of the ground truth; they may number its {length} categories from 0",
+            foreign=first_of(sorted(map(float, foreign))),
+            length=len(ids),
+        )
+        examples = [f"{ids[label]} for {label}" for label in sorted(predicted)[:_NAMED]]
+        return finding(message, Message("fix", "write their ids: {examples}", examples=examples), predictions)
     for step, verb, towards in ((1, "add", "to"), (-1, "subtract", "from")):
         shifted = {label + step for label in predicted}
         if shifted <= listed if unknown else shifted == with_objects:
@@ -67,6 +80,20 @@ def odd_instances(seen: Seen) -> list[Finding]:
         for (message, side), of_side in files_with.items()
         for odd in finding(message, _FIXES[message.kind], of_side, side=side)
     ]
+
+
+@rule("boxes-as-corners")
+def corners_for_boxes(seen: Seen) -> list[Finding]:
+    """Find boxes that seem to be given by two corners."""
+    judged = [(summary.inputs.files["prediction"], summary.instances) for summary in seen.readable if summary.instances]
+    boxes = sum(instances.boxes for _, instances in judged)
+    as_corners = sum(instances.boxes_as_corners for _, instances in judged)
+    outside = [Place(file) for file, instances in judged if instances.boxes_outside]
+    if boxes < _FEWEST or as_corners < _MOSTLY * boxes or not outside:
+        return []
+    template = "{detections} a bbox like corners x0, y0, x1, y1, expected x, y, width and height"
+    message = Message("boxes-as-corners", template, detections=of_all(as_corners, boxes, "detection", "have"))
+    return finding(message, "write x1 - x0 and y1 - y0 as width and height", outside)
 
 
 _FEWEST = 10

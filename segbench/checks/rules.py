@@ -38,6 +38,7 @@ OF_VALUES: tuple[Rule, ...] = (
     classes.one_map_per_class,
     label_maps.one_sided_labels,
     instances.other_classes,
+    instances.corners_for_boxes,
     instances.odd_instances,
     instances.one_sided_instances,
     objects.masks_for_objects,

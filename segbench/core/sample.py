@@ -25,12 +25,13 @@ size, maps with axes that only the protocol can tell; or ground truths of catego
 
 
 OnTop = Literal["first", "last", "largest", "smallest", "score"]
-Rasterise = Literal["labelme", "coco"]
 """Which of several instances a map shows where they overlap."""
+Rasterise = Literal["labelme", "coco"]
+"""Whose way it is to draw shapes of LabelMe."""
 
-InstancesAs = Literal["", "kept", "classes", "numbers", "regions"]
-"""What instances that files list become: nothing, themselves, a map of their classes, or one of numbers: of objects, or
-of regions, which crowds are, too."""
+InstancesAs = Literal["", "kept", "classes", "masks", "numbers", "regions"]
+"""What instances that files list become: nothing, themselves, a map of their classes, a mask of 0 and 255, or a map of
+numbers: of objects, or of regions, which crowds are, too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +76,7 @@ class Reading(ABC):
     numbered: tuple[Side, ...] = ()  # sides whose values are labels or numbers of objects, not levels
     without_volumes: str = ""  # why no volume can be counted; empty if they can
     instances: InstancesAs = ""  # what instances that files list become
+    labels: tuple[int, ...] = ()  # the classes of which predicted instances become a soft map each
     spacing: Literal["unused", "header", "given"] = "unused"  # whether distances are measured, and by which spacing
     as_volumes: bool = False  # whether arrays of three axes are volumes where their format leaves that open
 

@@ -120,7 +120,7 @@ class AnomalyImage(Interpreted):
 class AnomalyMaps(InputSettings, DrawnMasks, SoftMaps):
     """Masks of what is anomalous, and maps with scores of any range; `segbench.Anomalies` describes the settings."""
 
-    reads: ClassVar[Reading] = replace(MASKS, name="anomalies")
+    reads: ClassVar[Reading] = replace(MASKS, name="anomalies", instances="masks")
 
     positive: Positive | None = rule_option(
         "Name the ground-truth values that are anomalous: '>0', 255 or '>=128'.", shown="all above 0"

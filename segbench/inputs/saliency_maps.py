@@ -142,6 +142,7 @@ class SaliencyMaps(InputSettings, DrawnMasks, SoftMaps):
 
     reads: ClassVar[Reading] = replace(
         MASKS,
+        instances="masks",
         without_field="saliency compares whole images, without a field of view",
         without_volumes="saliency compares images of two dimensions",
     )

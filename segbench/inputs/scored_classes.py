@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING, dataclass, replace
 from functools import cached_property
 from shlex import quote
 from typing import TYPE_CHECKING, ClassVar
@@ -105,7 +105,7 @@ class ScoredClasses(InputSettings):
         void = void_labels(self.void)
         if void == _VOID:
             void = void_beside(self.labels, void)
-        set_fields(self, labels=labels, names=names, void=void)
+        set_fields(self, labels=labels, names=names, void=void, reads=replace(CLASS_MAPS, labels=labels))
         refuse_unfit(labels, names, self.void)
         set_fields(self, quantize=self.of_one.quantize)
 

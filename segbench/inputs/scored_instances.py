@@ -100,6 +100,7 @@ class ScoredInstances(InputSettings):
             crowds=int(np.count_nonzero(pair.truth.crowds)),
             detections=len(pair.predicted),
             scores=frozenset(np.unique(pair.predicted.scores)[:2].tolist()),
+            **_boxes_seen(pair.predicted),
         )
         return summary_of_maps(sample, files, instances=seen)
 
@@ -111,6 +112,18 @@ class ScoredInstances(InputSettings):
         names: Any = self.names
         chosen = instances.where(np.isin(instances.classes, labels))
         return replace(chosen, names=dict(zip(labels, names, strict=True)))
+
+
+def _boxes_seen(instances: Instances) -> dict[str, int]:
+    """Count boxes, those that leave the image, and those that may be two corners, for `InstancesSeen`."""
+    import numpy as np
+
+    boxes = instances.boxes[~np.isnan(instances.boxes[:, 0])]
+    first, second, size = boxes[:, :2], boxes[:, 2:], np.array(instances.size[::-1])
+    outside = (first + second > size + 1).any(axis=1)
+    as_corners = ((second > first) & (second <= size)).all(axis=1)
+    counts = {"boxes_outside": outside, "boxes_as_corners": as_corners}
+    return {"boxes": len(boxes)} | {name: int(np.count_nonzero(chosen)) for name, chosen in counts.items()}
 
 
 def _classes(classes: Any) -> tuple[tuple[int, ...], tuple[str, ...]]:

@@ -87,6 +87,12 @@ class InstancesSeen(NamedTuple):
     detections: int
     scores: frozenset[float]
     """Some of the distinct scores of detections, at most two."""
+    boxes: int = 0
+    """Detections that state a box."""
+    boxes_outside: int = 0
+    """Boxes that leave the image."""
+    boxes_as_corners: int = 0
+    """Boxes whose last two numbers could be a corner, beyond the first one and in the image."""
 
 
 @dataclass(frozen=True, kw_only=True)

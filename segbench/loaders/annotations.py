@@ -11,6 +11,7 @@ import itertools
 import json
 import math
 import os
+import posixpath
 import sys
 from codecs import BOM_UTF8
 from collections import Counter
@@ -168,8 +169,7 @@ def _list_images(given_path: str, _files: Entries, truth: NamedFiles | None, _si
     if "images" not in index.lists:
         source = truth.entries.source(0) if truth is not None else None
         if not isinstance(source, AnnotatedImage):
-            problem = Message("no-images", "has no list of images")
-            raise DataError(shown(path), problem, _EXPECTED)
+            raise _without_images(index, path, as_truth=truth is None)
         known_path = source.path
     images = once("images of annotations", known_path, lambda _: _images_of(_index(known_path)))
     key = next((key for key in ("annotations", "") if key in index.lists), None)
@@ -188,6 +188,15 @@ def _list_images(given_path: str, _files: Entries, truth: NamedFiles | None, _si
         entries.add(stem + ANNOTATIONS, k)
     entries.keep(range(len(entries)))
     return Listing(entries, ())
+
+
+def _without_images(index: JsonIndex, path: str, *, as_truth: bool) -> DataError:
+    """Return the error for a JSON without a list of images, which results need not have beside a JSON that has it."""
+    if "" not in index.lists:
+        return DataError(shown(path), Message("no-images", "has no list of images"), _EXPECTED)
+    problem = Message("images-by-id", "is a list of results, which know images by their ids alone")
+    fix = "give the JSON that lists these images as the ground truth"
+    return DataError(shown(path), problem, f"{fix}, and this one as the prediction" if as_truth else fix)
 
 
 def _images_of(index: JsonIndex) -> _Images:
@@ -269,6 +278,10 @@ def _by_image(
             known=first_names([f"{image_id!r:.40}" for image_id in images.ids], _NAMED),
         )
         fix = "give the results of the images of this ground truth, by the same ids"
+        if {str(image_id) for image_id in ids} & {*map(str, images.ids)}:
+            fix = "write ids as the ground truth does: numbers as numbers, texts as texts"
+        elif {str(image_id) for image_id in ids} & {*images.stems, *map(posixpath.basename, images.stems)}:
+            fix = "these are names of images: write their ids"
         raise DataError(shown(index.path), problem, fix)
     del unknown, whole
     order = np.argsort(numbers, kind="stable")
@@ -359,7 +372,9 @@ def _notes(annotations: Sequence[Any], instances: Instances, empty: int, outside
         notes.append(Note(Message("empty-instances", "some masks have no pixel in the image"), detail=detail))
     if outside > 1:
         detail = Message("detail", "by {pixels:.0f} pixels", pixels=outside)
-        notes.append(Note(Message("outside-image", "polygons leave the image, and are cut off"), detail=detail))
+        shapes = "polygons" if any(annotation.get("segmentation") for annotation in annotations) else "boxes"
+        message = Message("outside-image", "{shapes} leave the image, and are cut off", shapes=shapes)
+        notes.append(Note(message, detail=detail))
     if instances.scores is None:
         if np.isnan(instances.areas).any():
             notes.append(Note(Message("no-areas", "objects have no area, so that masks decide which are small")))

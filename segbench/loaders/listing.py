@@ -39,6 +39,8 @@ from segbench.loaders.source import (
 )
 
 _MOST_KINDS = 8  # of files that are no images, which are written one by one
+_TEXTS = (".json", ".txt")
+"""Extensions of files that are read as folders are."""
 LARGEST_LIST = 2**28
 """Bytes of a file list, or of a list of names: enough for a million images."""
 
@@ -265,7 +267,8 @@ def _walk(root: str, others: Counter[str]) -> Iterator[str]:
             with os.scandir(folder) as children:
                 files = sorted(children, key=attrgetter("name"))
         except (OSError, ValueError) as error:
-            raise not_readable(folder, error, "folder") from None
+            kind = "file" if not os.path.lexists(folder) and split_suffix(folder)[1] in _TEXTS else "folder"
+            raise not_readable(folder, error, kind) from None
         for file in files:
             if CLUTTER.fullmatch(file.name):
                 continue

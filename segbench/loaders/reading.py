@@ -278,8 +278,8 @@ class ClassMaps(LabelMapFiles):
         return Maps(maps, _notes_on_maps(noted, tags), "stack")
 
     def check_repairs(self, repairs: Repairs) -> None:
-        """Refuse any but what to do where there are no data."""
-        if repairs.of_maps - {"nodata"}:
+        """Refuse any but what to do where there are no data, and how instances are drawn."""
+        if repairs.of_maps - {"nodata", "on_top", "min_score"}:
             raise ArgumentError(
                 Message("unfit-repairs", "repairs are for one soft map per image, not for the maps of several classes")
             )
@@ -326,7 +326,12 @@ LABEL_MAPS = LabelMapFiles(
 )
 COLOUR_MAPS = replace(LABEL_MAPS, truth_role="colour map", role="predicted colour map")
 CLASS_MAPS = ClassMaps(
-    name="classes", same_labels=_ALL, without_negatives="labels", part="Segmentation", numbered=("ground truth",)
+    name="classes",
+    instances="classes",
+    same_labels=_ALL,
+    without_negatives="labels",
+    part="Segmentation",
+    numbered=("ground truth",),
 )
 
 

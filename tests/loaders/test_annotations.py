@@ -279,6 +279,39 @@ def test_check_finds_detections_that_do_not_fit(check, changed, kind):
     assert found - {"no-areas"} == {kind}
 
 
+@pytest.mark.parametrize(
+    ("ids", "labels", "kind", "advice"),
+    [
+        ((1, 2, 5), (0, 2), "classes-numbered", ("1 for 0", "5 for 2")),
+        ((1, 2, 5), (0, 4), "classes-shifted", None),  # there are three categories, so that 4 is no place among them
+        ((1, 2, 3), (0, 2), "classes-shifted", None),
+        ((0, 7, 9), (0, 9), None, None),
+        ((3, 7, 9), (1,), "classes-numbered", ("7 for 1",)),
+    ],
+)
+def test_check_finds_categories_that_are_numbered_without_gaps(check, ids, labels, kind, advice):
+    categories = [{"id": number, "name": str(number)} for number in ids]
+    annotations = [{**annotation, "category_id": ids[0]} for annotation in TRUTH["annotations"]]
+    truth = {**TRUTH, "categories": categories, "annotations": annotations}
+    detections = [{**DETECTION, "category_id": label} for label in labels]
+    found = {finding.kind: finding for finding in check(detections, truth).findings}
+    assert found.keys() - {"no-areas"} == ({kind} if kind else set())
+    assert advice is None or found[kind].fix.values["examples"] == advice
+
+
+@pytest.mark.parametrize(("corners", "is_found"), [(True, True), (False, False)])
+def test_check_finds_boxes_that_are_given_by_corners(check, corners, is_found):
+    boxes = [[2 + k % 4, 3, 9 if corners else 3, 9 if corners else 3] for k in range(12)]
+    detections = [{**DETECTION, "bbox": box, "score": 0.1 + k / 20} for k, box in enumerate(boxes)]
+    assert ("boxes-as-corners" in {finding.kind for finding in check(detections).findings}) == is_found
+
+
+@pytest.mark.parametrize("image_id", ["7", "a", "sub/b"])
+def test_ids_of_another_type_and_names_in_place_of_ids_are_said(check, image_id):
+    (error,) = check([{**DETECTION, "image_id": image_id}]).errors
+    assert "as the ground truth does" in str(error.fix) if image_id == "7" else "names of images" in str(error.fix)
+
+
 def test_check_finds_an_annotation_of_id_0(check):
     truth = copy.deepcopy(TRUTH)
     truth["annotations"][0]["id"] = 0

@@ -158,7 +158,7 @@ def coco(*instances, scored=False):
     images = [{"id": 1, "file_name": "a.png", "height": 10, "width": 10}]
     return {
         "images": images,
-        "categories": [{"id": 1, "name": "x"}, {"id": 2, "name": "y"}],
+        "categories": [{"id": label, "name": "xy"[label - 1]} for label in sorted({label for *_, label in instances})],
         "annotations": annotations,
     }
 
