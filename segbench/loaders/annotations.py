@@ -229,7 +229,11 @@ def _images_of(index: JsonIndex) -> _Images:
     if problems:
         problem = Message("wrong-images", "has {wrong}", wrong=[f"{count} {kind}" for kind, count in problems.items()])
         raise DataError(shown(index.path), problem, _EXPECTED)
-    return _Images(ids, stems, heads)
+    times = Counter(stems)  # referring segmentation has an entry for each object, of the same photograph
+    names_of_images = [
+        f"{stem}_{image_id}" if times[stem] > 1 else stem for stem, image_id in zip(stems, ids, strict=True)
+    ]
+    return _Images(ids, names_of_images, heads)
 
 
 def _categories(index: JsonIndex) -> dict[int, str]:

@@ -84,10 +84,15 @@ def select(patterns: Iterable[str], names: Collection[str]) -> tuple[set[str], t
 
 
 def _fitting(pattern: str, names: Collection[str]) -> set[str]:
-    """Return the name itself, or all names that fit a pattern."""
+    """Return the name itself, that of a file, those in a folder, or all that fit a pattern."""
     if pattern in names:
         return {pattern}
-    return {name for name in names if fnmatchcase(name, pattern)} if any(c in pattern for c in "*?[") else set()
+    if any(c in pattern for c in "*?["):
+        return {name for name in names if fnmatchcase(name, pattern)}
+    stem, suffix = split_suffix(pattern)  # lists that come with data sets name files, or sequences
+    if suffix.lower() in EXTENSIONS and stem in names:
+        return {stem}
+    return {name for name in names if name.startswith(f"{pattern.rstrip('/')}/")}
 
 
 _HINT = "columns are name, ground_truth, prediction or prediction:METHOD, and optionally field, separated by commas"

@@ -1013,9 +1013,7 @@ def condition_of_annotators(pairing: Pairing, pattern: str) -> str:
 def pairing_hint(pairing: Pairing) -> Message:
     """Say what makes the names pair: patterns where some do, else in general."""
     if pairing.unknown and not (pairing.missing or pairing.extra or pairing.without_field):
-        return Message(
-            "fix", "name images without the extension of their files, or give a pattern such as 'c*' or a file of names"
-        )
+        return Message("fix", "name images, or folders of them, or give a pattern such as 'c*' or a file of names")
     if pattern := pattern_of_annotators(pairing):
         advice = Setting("gt_pattern", pattern)
         condition = condition_of_annotators(pairing, pattern)

@@ -247,6 +247,11 @@ def test_names_stay_inside_whatever_they_are(evaluate):
     assert list(evaluate([DETECTION], truth={**TRUTH, "images": images}).counts) == ["9", "etc/a"]
 
 
+def test_images_of_the_same_file_are_told_apart_by_their_ids(evaluate):
+    images = [{**image, "file_name": "a.jpg"} for image in TRUTH["images"]]
+    assert list(evaluate([DETECTION], truth={**TRUTH, "images": images}).counts) == ["a_7", "a_9"]
+
+
 def test_label_maps_of_a_json_are_refused(evaluate):
     with pytest.raises(sb.ArgumentError) as caught:
         evaluate([DETECTION], min_size=3)

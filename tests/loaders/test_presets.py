@@ -85,6 +85,20 @@ def categories(*files):
     return made
 
 
+def real_iad(root):
+    """Masks lie beside photographs; a view without a visible defect has none, like normal images."""
+    names = []
+    for category in ("audiojack", "usb"):
+        view = f"BX/S0002/{category}_0002_NG_BX_C1_20231018105340"
+        image(root / category / f"NG/{view}.png")
+        image(root / category / f"NG/{view}.jpg", SOFT)
+        image(root / category / f"NG/{view.replace('C1', 'C2')}.jpg", SOFT)
+        image(root / category / f"OK/S0001/{category}_0001_OK_C1_20231018105340.jpg", SOFT)
+        views = (view, view.replace("C1", "C2"), f"OK/S0001/{category}_0001_OK_C1_20231018105340")
+        names += [f"{category}/{name}" for name in views]
+    return names
+
+
 def cityscapes(root):
     labels = np.zeros((24, 32), np.uint8)
     labels[6:18, 16] = 13
@@ -158,6 +172,7 @@ MINIATURES = {
             (),
         ),
     ),
+    "real-iad": (real_iad, ()),
     "nc4k": (one("NC4K/GT/0001.png", "0001"), ()),
     "nyudv2": (one("groundTruth/img_5001.mat", "img_5001"), ()),
     "pascal-context": (pascal, ()),
@@ -221,6 +236,7 @@ LABELLED = {  # an image, its ground truth with the file below the root, and a p
         *("2_13", "5_Labels_all_noBoundary/top_potsdam_{}_label_noBoundary.tif"),
         *(colour_coded(segbench.load_preset("potsdam").options["palette"], VOID), INDICES),
     ),
+    "refcoco": ("1000", "masks/{}.png", DRAWN, MASK),
     "sbu": ("lssd1001", "SBU-shadow/SBU-Test/ShadowMasks/{}.png", DRAWN, MASK),
     "vaihingen": (
         *("area2", "ISPRS_semantic_labeling_Vaihingen_ground_truth_eroded_COMPLETE/top_mosaic_09cm_{}_noBoundary.tif"),
@@ -311,7 +327,7 @@ def test_a_preset_fits_its_layout(name, tmp_path):
     assert len(result.counts) == len(images)
     # Of anomalies some images are negative, and the lower half of PASCAL's region has no line in the scores.
     (ods_f,) = (value for key, value in result.summary.items() if key in ("ods_f", "macro_ods_f", "f_max"))
-    assert ods_f >= dict.fromkeys(("btad", "mpdd", "mvtec-ad", "mvtec-ad-2", "visa"), 0.5).get(
+    assert ods_f >= dict.fromkeys(("btad", "mpdd", "mvtec-ad", "mvtec-ad-2", "real-iad", "visa"), 0.45).get(
         name, 0.4 if "pascal" in name else 0.9
     )
     assert segbench.load_preset(name).title in ended.stderr

@@ -73,9 +73,9 @@ class TestImages:
             chosen("a", "d", **places)
 
     def test_what_fits_no_image_is_an_error_with_the_nearest_names(self, folders):
-        unknown = ("coin (nearest: coins)", "moon.png (nearest: moon)", "x*", "parts2/02")
+        unknown = ("coin (nearest: coins)", "moon.v2 (nearest: moon)", "x*", "parts2/02")
         with refused("unpaired", DataError, unknown=unknown, settings={}):
-            chosen("coin", "cat", "moon.png", "x*", "parts2/02", **folders)
+            chosen("coin", "cat", "moon.v2", "x*", "parts2/02", **folders)
 
     def test_two_files(self, tmp_path):
         places = {"ground_truth": make(tmp_path, "a.png") + "/a.png", "prediction": make(tmp_path, "b.png") + "/b.png"}
@@ -112,6 +112,15 @@ class TestImages:
         assert select(["a[1]"], {"a[1]", "a1"}) == ({"a[1]"}, ())
         assert select(["u\u0308"], {"\u00fc"}) == ({"\u00fc"}, ())
         assert select(["!a"], {"!a", "a"}) == ({"!a"}, ())
+
+    def test_a_name_may_be_that_of_a_file(self):
+        assert select(["a.png", "b/c.nii.gz"], {"a", "b/c"}) == ({"a", "b/c"}, ())
+        assert select(["a.png"], {"a", "a.png"}) == ({"a.png"}, ())
+        assert select(["a.v2"], {"a"}) == (set(), ("a.v2",))
+
+    def test_a_name_may_be_that_of_a_folder(self):
+        assert select(["bear"], {"bear/0", "bear/1", "bears/0"}) == ({"bear/0", "bear/1"}, ())
+        assert select(["!bear/"], {"bear/0", "bears/0"}) == ({"bears/0"}, ())
 
     def test_images_left_out_need_no_partner_but_must_exist(self, tmp_path):
         places = {"ground_truth": make(tmp_path / "gt", "a.png", "b.png"), "prediction": make(tmp_path / "p", "a.png")}

@@ -545,7 +545,9 @@ class TestSavePlot:
         truth[:9, :9] = 1
         anomalies = segbench.evaluate([(truth, scores), (0 * truth, scores)], protocol=segbench.Anomalies())
         objects = segbench.evaluate([(np.tri(8, dtype=int), np.tri(8, k=1, dtype=int))], protocol="objects")
-        for results in (pixel_results(2, images=4), [saliency], label_results(1), [contours], [anomalies], [objects]):
+        components = segbench.evaluate(maps, protocol=segbench.Objects(kind="components", at=0.5))
+        own = [saliency], [contours], [anomalies], [objects], [components]
+        for results in (pixel_results(2, images=4), label_results(1), *own):
             with suppress(ArgumentError):  # of another protocol
                 save_plot(results, tmp_path / "a.png", kind=kind, size=(3.5, 3))
         assert plt.imread(tmp_path / "a.png").shape[:2] == (600, 700)
