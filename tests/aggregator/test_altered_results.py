@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from refusing import refused
 
 import segbench
-from segbench import ClassCounts, DataError, Labels, ScoreCounts, evaluate, load_results
+from segbench import ClassCounts, DataError, Labels, ScoreCounts, ScoredObjectCounts, evaluate, load_results
 from segbench.aggregator.codec import EncodedCounts, decode, encode
 from segbench.aggregator.records import reference
+from segbench.core.joined import JoinedCounts
 from segbench.core.messages import Either, Message, Note
 
 COUNTS = ScoreCounts([0.9, 0.5, 0.1], [3, 1, 0], [0, 2, 7])
@@ -197,6 +198,60 @@ class TestManyAtATime:
 
     def test_with_ignored_pixels_below_0(self):
         self.assert_same([packed(arrays(scores=[1, "<f8", 1, 1]) | {"ignored": -1}, bytes(3))])
+
+
+def scored(*scores, called=""):
+    """Return counts of two classes, of which the second has all detections."""
+    numbers = np.arange(len(scores))
+    matched = 2 ** (numbers % 40)
+    objects = [[0, 0, 0, 0], [300, 2, 1, 0]]
+    return ScoredObjectCounts([1, 70000], called, objects, [0, len(scores)], scores, numbers, matched, 0 * numbers)
+
+
+class TestAllImagesAtOnce:
+    IMAGES = (
+        scored(),
+        scored(0.7, 0.3),
+        scored(1, 51 / 255, 0, called='["a", "b"]'),
+        scored(*np.geomspace(1, 1e-9, 70)),
+    )
+
+    @staticmethod
+    def assert_same(images):
+        encoded = EncodedCounts(
+            {str(place): data for place, data in enumerate(images)}, ScoredObjectCounts, "r.segbench"
+        )
+        try:
+            alone = JoinedCounts.of_each([encoded[name] for name in encoded], ScoredObjectCounts)
+        except DataError as error:
+            with refused(error.kind, DataError, path=error.path, **error.values):
+                encoded.joined()
+            return
+        joined = encoded.joined()
+        for name in alone.arrays:
+            np.testing.assert_array_equal(joined.arrays[name], alone.arrays[name])
+            np.testing.assert_array_equal(joined.sizes[name], alone.sizes[name])
+        assert joined.scalars == alone.scalars
+
+    @pytest.mark.parametrize("number", range(len(IMAGES) + 1))
+    def test_of_any_kind(self, number):
+        self.assert_same([encode(counts) for counts in self.IMAGES[:number]])
+
+    def test_no_image_is_unpacked_alone(self, monkeypatch):
+        encoded = EncodedCounts({str(k): encode(counts) for k, counts in enumerate(self.IMAGES)}, ScoredObjectCounts)
+        monkeypatch.setattr(EncodedCounts, "__getitem__", None)
+        assert encoded.joined().sizes["scores"].tolist() == [0, 2, 3, 70]
+
+    @settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+    @given(data=st.data())
+    def test_with_any_change(self, data):
+        images = [encode(counts) for counts in self.IMAGES]
+        changed = data.draw(st.integers(0, len(images) - 1))
+        unpacked = bytearray(zstandard.decompress(images[changed]))
+        for _ in range(data.draw(st.integers(1, 3))):
+            unpacked[data.draw(st.integers(0, len(unpacked) - 1))] = data.draw(st.integers(0, 255))
+        images[changed] = zstandard.compress(bytes(unpacked))
+        self.assert_same(images)
 
 
 class TestRows:

@@ -221,6 +221,36 @@ def test_weights_are_repetitions(counted):
         np.testing.assert_allclose(row, protocol.table(repeated).estimates, rtol=0, atol=1e-14)
 
 
+def image_of_many(random):
+    """Return the counts of an image with several detections of each of three classes, some of equal score."""
+    detections = random.integers(0, 6, 3)
+    scores = [-np.sort(-random.integers(1, 40, number) / 40) for number in detections]
+    bits = random.integers(0, 2**40, (2, detections.sum()))
+    return ScoredObjectCounts(
+        labels=np.arange(3),
+        called="",
+        objects=np.repeat(random.integers(0, 8, (3, 1)), 4, axis=1) // [1, 2, 3, 4],
+        detections=detections,
+        scores=np.concatenate(scores),
+        ranks=np.concatenate([np.arange(number) for number in detections]),
+        matched=bits[0] & ~bits[1],
+        ignored=bits[1],
+    )
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_few_images_that_count_otherwise_are_measured_as_repetitions(most):
+    random = np.random.default_rng(most)
+    counted = {f"{k:02}": image_of_many(random) for k in range(40)}
+    weights = np.ones((60, len(counted)))
+    for row in weights:
+        row[random.choice(row.size, most, replace=False)] = random.choice([0, 2, 3], most)
+    protocol = ScoredObjects()
+    for measured, times in zip(protocol.table(counted).measure(weights), weights.astype(int), strict=True):
+        repeated = {f"{name} {k}": counted[name] for name, n in zip(counted, times, strict=True) for k in range(n)}
+        np.testing.assert_allclose(measured, protocol.table(repeated).estimates, rtol=0, atol=1e-14)
+
+
 def test_counts_add_up_in_any_order_and_are_stored(counted):
     protocol = ScoredObjects()
     total = ScoredObjectCounts.sum(counted.values())
