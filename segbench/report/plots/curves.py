@@ -5,6 +5,7 @@ Each describes what it shows as a `segbench.drawing.charts.Chart`, which Matplot
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -18,6 +19,7 @@ from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Either, Message
 from segbench.core.metric import best_threshold, headline, image_headline
+from segbench.core.names import first_names
 from segbench.core.protocol import Pooling
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import RATES, Series, Space
@@ -29,13 +31,15 @@ from segbench.drawing.charts import (
     Area,
     Chart,
     ChartAxis,
+    Dot,
     Guide,
+    Mark,
     Path,
     chart_in_space,
     chart_of_thresholds,
 )
 from segbench.drawing.numerals import numeral
-from segbench.protocols.pixels.calibration import are_masks, reliability, why_uncalibrated
+from segbench.protocols.pixels.calibration import BINS, Reliability, are_masks, reliability, why_uncalibrated
 from segbench.report.plots.methods import (
     Kind,
     Method,
@@ -57,6 +61,7 @@ if TYPE_CHECKING:
 _MOST_BANDS = 3
 _LARGEST_DOT = 120
 _DIGITS = 4
+_MOST_ERRORS = 6
 _TITLES = {"PRI": "Probabilistic Rand index", "VOI": "Variation of information, in bits"}
 
 
@@ -281,24 +286,57 @@ def _draw_reliability(results: Sequence[Result], *, ax: Axes) -> Axes:
     measured = []
     for result, name, style in named:
         bins = reliability(_counts(result))
-        error = float(np.abs(bins.positives - bins.scores).sum() / bins.pixels.sum())
+        error = _expected_error(bins)
         label = f"[ECE={numeral(error)}] {name}"
         measured.append((error, Method(name, result, style, label), bins))
     best_first = sorted(range(len(measured)), key=lambda k: measured[k][0])
     measured = [measured[k] for k in competing_order(results, best_first)]
-    layers = []
-    for _, method, bins in measured:
-        filled = bins.pixels > 0
-        pixels = bins.pixels[filled]
-        line = Path(bins.scores[filled] / pixels, bins.positives[filled] / pixels)
+    chart = _chart_of_reliability([bins for _, _, bins in measured], of_objects=_of_objects(results[0]))
+    for (_, method, bins), layer in zip(measured, chart.layers, strict=True):
+        line, pixels = cast("Path", layer[0]), bins.pixels[bins.pixels > 0]
         area = _LARGEST_DOT * np.maximum(pixels / pixels.sum(), 0.05)
         colour = method.style.colour
         ax.scatter(line.x, line.y, area, color=colour, linewidths=0, zorder=CURVE_LAYER, clip_on=False)
-        layers.append([line])
-    axes = ChartAxis("Score"), ChartAxis("Share of positives")
-    corners = "upper left", "lower right"
-    chart = Chart("reliability", "Reliability", *axes, layers, [DIAGONAL], corners=corners)
     return draw_methods(ax, chart, [method for _, method, _ in measured])
+
+
+def _chart_of_reliability(measured: Sequence[Reliability], *, of_objects: bool) -> Chart:
+    """Describe the share of positives in each bin that has any pixel, or any detection, against the mean score."""
+    layers = []
+    for bins in measured:
+        filled = bins.pixels > 0
+        layers.append([Path(*(part[filled] / bins.pixels[filled] for part in (bins.scores, bins.positives)))])
+    share = "Share of true detections at IoU .5" if of_objects else "Share of positives"
+    axes, corners = (ChartAxis("Score"), ChartAxis(share)), ("upper left", "lower right")
+    return Chart("reliability", "Reliability of scores", *axes, layers, [DIAGONAL], corners=corners)
+
+
+def _charts_of_reliability(methods: Sequence[Method]) -> list[Chart]:
+    """Describe the reliability of scored objects for the page; nothing where no method has one."""
+    known = {k: method.result.table.confidences for k, method in enumerate(methods)}
+    measured = {
+        k: reliability(counts) for k, counts in known.items() if counts is not None and not _why_unreliable(counts)
+    }
+    if not measured:
+        return []
+    chart = _chart_of_reliability([*measured.values()], of_objects=True)
+    layers: list[list[Mark]] = [[] for _ in methods]
+    for k, (line,) in zip(measured, chart.layers, strict=True):
+        points = cast("Path", line)
+        layers[k] = [points, *itertools.starmap(Dot, zip(points.x.tolist(), points.y.tolist(), strict=True))]
+    errors = [f"{methods[k].name} {number(_expected_error(bins))}" for k, bins in measured.items()]
+    note = f"A dot for each of {BINS} bins of scores that holds detections; ECE: {first_names(errors, _MOST_ERRORS)}"
+    return [replace(chart, layers=layers, note=note)]
+
+
+def _expected_error(bins: Reliability) -> float:
+    """Return the expected calibration error."""
+    return float(np.abs(bins.positives - bins.scores).sum() / bins.pixels.sum())
+
+
+def _of_objects(result: Result) -> bool:
+    """Return whether scores are those of objects."""
+    return result.table.confidences is not None
 
 
 def _counts(result: Result) -> ScoreCounts:
@@ -307,9 +345,7 @@ def _counts(result: Result) -> ScoreCounts:
     if confidences is None and result.rules.capability(Pooling) is None:
         raise no_plot([result], "reliability, which is that of soft maps and of scored objects")
     counts = confidences or cast("ScoreCounts", result.pooled)
-    reason = TWO_VALUED if are_masks(counts) else why_uncalibrated(counts)
-    if not counts.scores.size:
-        reason = Message("no-pixels", "no pixels")
+    reason = _why_unreliable(counts)
     if reason:
         raise ArgumentError(
             Message(
@@ -323,8 +359,15 @@ def _counts(result: Result) -> ScoreCounts:
     return counts
 
 
+def _why_unreliable(counts: ScoreCounts) -> Message:
+    """Say why scores have no reliability; empty where they have."""
+    if not counts.scores.size:
+        return Message("no-pixels", "no pixels")
+    return TWO_VALUED if are_masks(counts) else why_uncalibrated(counts)
+
+
 PR = Kind(plot_pr, partial(_charts_in_space, "pr"), level="band", joins=True)
 ROC = Kind(plot_roc, partial(_charts_in_space, "roc"), level="band", joins=True)
 F = Kind(partial(_draw_thresholds, ""), _charts_of_thresholds, joins=True)
 E = Kind(partial(_draw_thresholds, "e"), joins=True)
-RELIABILITY = Kind(_draw_reliability)
+RELIABILITY = Kind(_draw_reliability, _charts_of_reliability)

@@ -1,6 +1,7 @@
 """The page as a reader meets it, in headless Chromium."""
 
 import base64
+import json
 from pathlib import Path
 
 import numpy as np
@@ -498,6 +499,62 @@ class TestVolumes:
         )
         caption = volumes.run("return document.querySelector('#caption').textContent")
         assert caption.startswith("axial slice 3 of 0 to 4")
+
+
+@pytest.fixture(scope="module")
+def detections(browser, tmp_path_factory):
+    """A page of an image with two objects: IoU 8/12 at .9, a false one at .6, the second object found at .2."""
+    folder = tmp_path_factory.mktemp("detections")
+
+    def square(x, y, side=10):
+        return [[x, y, x + side, y, x + side, y + side, x, y + side]]
+
+    of_image = {"image_id": 1, "category_id": 1}
+    objects = [{**of_image, "id": k, "segmentation": square(x, 20), "area": 100} for k, x in ((1, 4), (2, 30))]
+    truth = {
+        "images": [{"id": 1, "file_name": "a.png", "height": 40, "width": 60}],
+        "categories": [{"id": 1, "name": "cell"}],
+        "annotations": objects,
+    }
+    masks = ((square(6, 20), 0.9), (square(4, 3, 8), 0.6), (square(30, 20), 0.2))
+    results = [{**of_image, "segmentation": mask, "score": score} for mask, score in masks]
+    for name, content in (("gt", truth), ("ours", results)):
+        (folder / f"{name}.json").write_text(json.dumps(content))
+    result = evaluate(folder / "gt.json", folder / "ours.json", "objects")
+    browser.open(write_page(tmp_path_factory.mktemp("page_of_detections"), [result], replicates=200))
+    yield browser
+    assert browser.complaints() == []
+
+
+class TestDetections:
+    LISTED = "return document.querySelector('#instances').textContent"
+
+    def test_charts_are_of_scores(self, detections):
+        kinds = detections.run("return [...document.querySelectorAll('.chart[data-kind]')].map((c) => c.dataset.kind)")
+        assert {"pr", "reliability"} <= {*kinds}
+        dots = detections.run("return document.querySelectorAll('.chart[data-kind=reliability] circle').length")
+        assert dots >= 3  # .2, .6 and .9
+
+    def test_the_slider_moves_through_the_scores(self, detections):
+        """At the lowest score all detections count, at the highest one."""
+        detections.run("document.querySelector('.open').click()")
+        detections.until(TestPictures.PAINTED)
+        ends = detections.run("const s = document.querySelector('#threshold'); return [Number(s.min), Number(s.max)]")
+        assert ends == [0, 2]
+        expected = {
+            0: (".2", ["true: cell .90 (IoU .67), cell .20 (IoU 1.00)", "false: cell .60"]),
+            1: (".6", ["true: cell .90 (IoU .67)", "false: cell .60", "missed: cell"]),
+            2: (".9", ["true: cell .90 (IoU .67)", "missed: cell"]),
+        }
+        coloured = {}
+        for place, (threshold, parts) in expected.items():
+            detections.run(TestVolumes.SLIDE, "#threshold", place)
+            assert detections.run("return document.querySelector('#at').textContent").rstrip("0") == threshold
+            listed = detections.run(self.LISTED)
+            assert [part for part in parts if part not in listed] == []
+            assert ("missed" in listed) == (place > 0)
+            coloured[place] = detections.run(TestPictures.COLOURS)
+        assert len({tuple(colours) for colours in coloured.values()}) == 3
 
 
 class TestPrinted:
