@@ -20,6 +20,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.messages import Either, Message
 from segbench.core.metric import best_threshold, headline, image_headline
 from segbench.core.names import first_names
+from segbench.core.numbers import number
 from segbench.core.protocol import Pooling
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import RATES, Series, Space
