@@ -420,6 +420,11 @@ class EncodedCounts(ByName[Counts]):
             self._require_alike(image.name, counts)
         return counts
 
+    @property
+    def packed_size(self) -> int:
+        """Number of bytes of all counts, packed."""
+        return sum(map(len, self._packed.values()))
+
     def packed(self, name: str) -> bytes:
         """Return the counts of one image, still packed."""
         return self._packed[name]

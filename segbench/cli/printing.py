@@ -25,6 +25,8 @@ ShownForm: TypeAlias = Literal["table", "json", "csv", "markdown", "latex", "nnu
 
 _DIGITS_OF_PERCENT = 1
 _FEWEST_METHODS = 2  # that can be compared
+_LARGEST = 25_000_000
+"""Bytes of packed counts that are compared at the end of a run, which takes some 2 s: those of 120 maps of floats."""
 _FEW_CLASSES = 20  # rows of classes that a run prints without --per-class
 
 
@@ -154,6 +156,10 @@ def _print_verdict(results: Sequence[Result], intervals: Sequence[Intervals]) ->
         return
     console = Console()
     console.print()
+    if not intervals and sum(_packed_size(method) for method in methods) > _LARGEST:
+        too_many = "not compared here, as that takes long with so many scores: segbench compare RESULTS"
+        say_wrapped(console, too_many, "bold")
+        return
     level = intervals[0].level if intervals else LEVEL
     try:
         comparison = compare_results(means_over_groups(methods), level=level)
@@ -161,6 +167,14 @@ def _print_verdict(results: Sequence[Result], intervals: Sequence[Intervals]) ->
         say_wrapped(console, f"not compared: {error.written('options')}", "yellow")
     else:
         show_verdict(comparison, console, known=[note for of_method in intervals for note in of_method.notes])
+
+
+def _packed_size(result: Result) -> int:
+    """Return the number of bytes that the counts of a result take."""
+    from segbench.aggregator.codec import EncodedCounts
+
+    counts = [run.counts for run in result.runs.values()] or [result.counts]
+    return sum(of_run.packed_size for of_run in counts if isinstance(of_run, EncodedCounts))
 
 
 def print_reasons(results: Sequence[Result]) -> None:

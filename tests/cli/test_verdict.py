@@ -85,6 +85,13 @@ def test_its_notes_stand_below_it_and_none_twice(segbench, tmp_path):
     assert with_intervals.count(few) == 1
 
 
+def test_so_many_scores_that_it_takes_seconds_have_it_only_beside_intervals(segbench, folders, monkeypatch):
+    monkeypatch.setattr("segbench.cli.printing._LARGEST", 100)
+    _, line = ending(segbench("pixels", *folders))
+    assert line.startswith("not compared here, as that takes long")
+    assert "good leads fair by" in segbench("pixels", *folders, "--intervals", "95").out
+
+
 def test_one_method_has_none(segbench, folders):
     truth, good, _ = folders
     assert ending(segbench("pixels", truth, good)) == []
