@@ -89,7 +89,8 @@ class Froc:
 
         entries = self.object_images, self.object_classes
         objects = csr_array((self.objects, entries), (self.summed_images.size, self.starts.size - 1))
-        totals = RowTotals(weights @ self.summed_images, np.asarray(weights @ objects, np.float64))
+        # SciPy gives several rows column by column, for which the kernel would be compiled a second time.
+        totals = RowTotals(weights @ self.summed_images, np.ascontiguousarray(weights @ objects, np.float64))
         sensitivity = np.zeros((len(weights), rates.size))
         sensitivity_of_rows(weights, totals, self._detections, FrocSettings(rates, self.interpolates), sensitivity)
         return sensitivity
