@@ -60,8 +60,8 @@ METRICS = shares(
 class Froc:
     """The detections of a method: class by class in falling score, with their images and what they hit.
 
-    `objects` are the numbers of true objects of an image and a class. Counts of several images may be added up, as
-    `summed_images` has it.
+    `objects` are the numbers of true objects of an image and a class, image by image. Counts of several images may be
+    added up, as `summed_images` has it.
     """
 
     summed_images: IntArray
@@ -83,23 +83,32 @@ class Froc:
 
     def sensitivity(self, rates: FloatArray, weights: FloatArray) -> FloatArray:
         """Return sensitivity at rising rates for each row of weights of images, shape (R, rates)."""
-        from scipy.sparse import csr_array
+        from segbench.protocols.objects.froc_kernels import FrocSettings, sensitivity_of_rows
 
-        from segbench.protocols.objects.froc_kernels import FrocSettings, RowTotals, sensitivity_of_rows
-
-        entries = self.object_images, self.object_classes
-        objects = csr_array((self.objects, entries), (self.summed_images.size, self.starts.size - 1))
-        totals = RowTotals(weights @ self.summed_images, np.asarray(weights @ objects, np.float64))
         sensitivity = np.zeros((len(weights), rates.size))
-        sensitivity_of_rows(weights, totals, self._detections, FrocSettings(rates, self.interpolates), sensitivity)
+        sensitivity_of_rows(weights, self._detections, FrocSettings(rates, self.interpolates), sensitivity)
         return sensitivity
 
     @cached_property
     def _detections(self) -> CountedDetections:
         """The detections in their order and by image, and the points of the curves of all images."""
-        from segbench.protocols.objects.froc_kernels import CountedDetections, RankedHits, points_of_all
+        from segbench.protocols.objects.froc_kernels import (
+            CountedDetections,
+            ObjectsByImage,
+            RankedHits,
+            points_of_all,
+        )
 
         ranked = RankedHits(self.starts, self.images, self.groups, self.hits)
         of_image = np.argsort(self.images, kind="stable")
-        image_starts = np.searchsorted(self.images[of_image], np.arange(self.summed_images.size + 1))
-        return CountedDetections(ranked, image_starts, of_image, points_of_all(ranked))
+        images = np.arange(self.summed_images.size + 1)
+        image_starts = np.searchsorted(self.images[of_image], images)
+        objects = ObjectsByImage(
+            np.searchsorted(self.object_images, images),
+            self.object_classes,
+            self.objects,
+            self.summed_images,
+            np.bincount(self.object_classes, self.objects, self.starts.size - 1).astype(np.float64),
+            float(self.summed_images.sum()),
+        )
+        return CountedDetections(objects, ranked, image_starts, of_image, points_of_all(ranked))

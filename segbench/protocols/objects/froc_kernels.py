@@ -47,16 +47,21 @@ class FrocSettings(NamedTuple):
     interpolates: bool
 
 
-class RowTotals(NamedTuple):
-    """Of each row of weights the number of images, shape (R,), and that of objects of each class, (R, classes)."""
+class ObjectsByImage(NamedTuple):
+    """How many objects each image has of classes, how many images were added up to it, and both of all together."""
 
-    images: FloatArray
-    objects: FloatArray
+    starts: IntArray  # where the entries of each image start, and in the end their number
+    classes: IntArray
+    objects: IntArray
+    images: IntArray
+    all_objects: FloatArray  # (classes,)
+    all_images: float
 
 
 class CountedDetections(NamedTuple):
     """All that is known of a method before images are left out."""
 
+    objects: ObjectsByImage
     ranked: RankedHits
     image_starts: IntArray  # where the detections of each image start in `of_images`, and in the end their number
     of_images: IntArray  # the numbers of the detections of each image, rising
@@ -210,32 +215,49 @@ def _detections_of(images: IntArray, counted: CountedDetections) -> IntArray:
 
 
 @_compiled
+def _add_objects(images: IntArray, weights: FloatArray, of: ObjectsByImage, objects: FloatArray) -> float:
+    """Add the objects of some images to those of classes, as often as weights say, and return how many images."""
+    number = 0.0
+    for image in images:
+        number += weights[image] * of.images[image]
+        for k in range(of.starts[image], of.starts[image + 1]):
+            objects[of.classes[k]] += weights[image] * of.objects[k]
+    return number
+
+
+@_compiled
 def sensitivity_of_rows(
-    rows: FloatArray, totals: RowTotals, counted: CountedDetections, settings: FrocSettings, sensitivity: FloatArray
+    rows: FloatArray, counted: CountedDetections, settings: FrocSettings, sensitivity: FloatArray
 ) -> None:
     """Fill in sensitivity at each rate, shape (R, rates), of each row of weights, shape (R, images).
 
     It is the mean over the classes that have objects; nan where none has.
     """
-    starts, objects = counted.ranked.starts, totals.objects
+    starts = counted.ranked.starts
     detected_at = np.zeros(settings.rates.size)
     for r in range(rows.shape[0]):
-        row = _Row(rows[r], settings.rates * totals.images[r], settings.interpolates)
         changed_images = np.flatnonzero(rows[r] != 1)
         corrects = 2 * changed_images.size <= rows.shape[1]
+        if corrects:
+            objects = counted.objects.all_objects.copy()
+            number = counted.objects.all_images + _add_objects(changed_images, rows[r] - 1, counted.objects, objects)
+        else:
+            objects = np.zeros_like(counted.objects.all_objects)
+            number = _add_objects(np.flatnonzero(rows[r]), rows[r], counted.objects, objects)
+        row = _Row(rows[r], settings.rates * number, settings.interpolates)
         changed = _detections_of(changed_images[: changed_images.size if corrects else 0], counted)
         begin = defined = 0
         sensitivity[r] = 0.0
-        for label in range(objects.shape[1]):
+        for label in range(objects.size):
             end = begin
             while end < changed.size and changed[end] < starts[label + 1]:
                 end += 1
-            if objects[r, label]:
+            if objects[label]:
                 if corrects:
                     _correct(label, changed[begin:end], row, counted, detected_at)
                 else:
                     _count_afresh(label, row, counted.ranked, detected_at)
-                sensitivity[r] += detected_at / objects[r, label]
+                sensitivity[r] += detected_at / objects[label]
                 defined += 1
             begin = end
         sensitivity[r] /= defined  # nan without any class

@@ -432,7 +432,7 @@ class ComponentTable(ObjectTable):
             images=image_of[order],
             groups=np.unique(-scores[order], return_inverse=True)[1],
             hits=hits[order],
-            objects=self.numbers[:, 0],
+            objects=np.ascontiguousarray(self.numbers[:, 0]),
             object_images=np.arange(self.images),
             object_classes=np.zeros(self.images, np.int64),
             interpolates=self.settings.interpolate,

@@ -371,7 +371,7 @@ class ScoredObjectTable(CountsTable[ScoredObjectCounts]):
             images=whole.detections.images,
             groups=whole.detections.groups,
             hits=whole.hits,
-            objects=whole.objects[:, 0],
+            objects=np.ascontiguousarray(whole.objects[:, 0]),
             object_images=whole.object_images,
             object_classes=whole.object_classes,
             interpolates=self._interpolate,
