@@ -21,6 +21,13 @@ PAGES = sorted(path.relative_to(DOCS).with_suffix("") for path in DOCS.rglob("*"
 GENERATED = [Path("search"), Path("api"), Path("generated/segbench.Result"), Path("generated/segbench.evaluate")]
 SYNONYMS = runpy.run_path(str(DOCS / "conf.py"))["SYNONYMS"] if SITE else {}
 SIDEBAR = ".sidebar-drawer"  # the same on all pages
+REFERENCES = {"api", "extending", "findings", "generated/segbench.Result", "generated/segbench.evaluate", "messages"}
+TO_SPLIT = {
+    *("architecture", "boundaries", "clusters", "comparing", "contours", "curves", "faq", "inputs", "labels"),
+    *("notebooks/nnunet", "objects", "paper", "pixels", "plots", "random", "training_loops"),
+}
+"""Pages that are longer than a reader scrolls; whoever shortens one takes it out."""
+LONGEST = 6000
 OF_EACH_KIND = {
     "index",
     "getting_started",
@@ -48,6 +55,8 @@ def test_a_page_can_be_read_by_everyone(driver, page):
     for width in (390, 768, 1440):
         resize(driver, width)
         assert overflowing(driver) == []
+        height = driver.execute_script("return document.documentElement.scrollHeight")
+        assert width < 1440 or height <= LONGEST or str(page) in REFERENCES | TO_SPLIT
         if width != 768:
             prefer(driver, "light" if width == 390 else "dark")
             assert violations(driver, without=[] if page == Path("index") else [SIDEBAR]) == []
