@@ -30,7 +30,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 from unittest.mock import MagicMock
 
@@ -263,6 +263,68 @@ def stardist_cellpose(_: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def bsds500(_: Mapping[str, Any]) -> dict[str, Any]:
+    """Match the edge maps of the demo, in two minutes."""
+    matching = import_module("pyEdgeEval.common.binary_label.evaluate_boundaries")
+    pooling = import_module("pyEdgeEval.common.binary_label.calculate_metrics")
+    demo = Path("datasets/demo/edges")
+    names = sorted(path.stem for path in (demo / "predictions/half_discs").iterdir())
+
+    def counted(sample: Mapping[str, str]) -> Any:
+        drawn = sorted((demo / "ground_truth").glob(f"{sample['name']}.*"))
+        return matching.evaluate_boundaries_threshold_multiple_gts(
+            thresholds=np.linspace(0.1, 0.9, 9),
+            pred=iio.imread(demo / "predictions/half_discs" / f"{sample['name']}.png") / 255,
+            gts=[(iio.imread(path) > 0).astype(np.uint8) for path in drawn],
+        )
+
+    with redirect_stdout(StringIO()):
+        *_, results = pooling.calculate_metrics(counted, 9, [{"name": name} for name in names], nproc=1)
+    return {"results": results}
+
+
+def pysodmetrics(names: Mapping[str, Any]) -> dict[str, Any]:
+    """Step through the images."""
+    module = import_module("py_sod_metrics")
+    results: dict[str, Any] = {}
+    for kind in ("Fmeasure", "Emeasure", "Smeasure", "WeightedFmeasure", "MAE"):
+        measure = getattr(module, kind)()
+        for pred, gt in zip(names["pred"], names["gt"], strict=True):
+            measure.step(pred=pred, gt=gt)
+        results |= measure.get_results()
+    return results
+
+
+def anomalib(names: Mapping[str, Any]) -> dict[str, Any]:
+    """Update a metric with the batch; of the package these modules alone are loaded, and SciPy finds components."""
+    from scipy.ndimage import label
+    from torch import from_numpy, tensor
+
+    def components(masks: Any) -> Any:
+        labels = [label(mask[0].numpy(), np.ones((3, 3)))[0] for mask in masks]
+        return tensor(np.stack(labels))
+
+    folder = str(files_of("anomalib").locate_file("anomalib/metrics"))
+    package = ModuleType("anomalib.metrics")
+    package.__path__ = [folder]
+    parts = SimpleNamespace(connected_components_cpu=components, connected_components_gpu=components)
+    base = SimpleNamespace(AnomalibMetric=type("AnomalibMetric", (), {}))
+    loaded = {"anomalib__metrics": package, "anomalib__metrics__pro": parts, "anomalib__metrics__base": base}
+    with stand_ins(anomalib=MagicMock(), anomalib__metrics__utils=MagicMock(), **loaded):
+        modules = [import_module(f"anomalib.metrics.{name}") for name in ("aupro", "auroc", "f1_score")]
+
+    def updated(constructor: Callable[..., Any]) -> Callable[..., Any]:
+        def compute(**options: Any) -> Any:
+            metric = constructor(**options)
+            metric.update(from_numpy(names["anomaly_map"]), from_numpy(names["gt_mask"].astype(np.int64)))
+            return metric.compute()
+
+        return compute
+
+    kinds = ("_AUPRO", "_AUROC", "_F1Max")  # without what takes the fields of a batch
+    return {kind[1:]: updated(getattr(module, kind)) for kind, module in zip(kinds, modules, strict=True)}
+
+
 def module_of(distribution: str, path: str) -> Any:
     """Load one module of an installed package by itself."""
     spec = spec_from_file_location(Path(path).stem, str(files_of(distribution).locate_file(path)))
@@ -286,11 +348,14 @@ def stand_ins(**modules: Any) -> Iterator[None]:
 
 
 TOOLS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
+    "anomalib": anomalib,
+    "bsds500": bsds500,
     "cityscapesscripts": cityscapesscripts,
     "mmsegmentation": mmsegmentation,
     "monai_nnunet": monai_nnunet,
     "panopticapi": panopticapi,
     "pycocotools": pycocotools,
+    "pysodmetrics": pysodmetrics,
     "scikit_learn": scikit_learn,
     "stardist_cellpose": stardist_cellpose,
     "surface_distance_medpy": surface_distance_medpy,

@@ -4,14 +4,17 @@ import functools
 
 import pytest
 from check_coming_from import PAGES, TOOLS, evaluated, is_printed, names_of, rows_of
-from coming_from import instances, label_maps, surfaces
+from coming_from import instances, label_maps, soft_maps, surfaces
 
 DEFINITIONS = {
+    "anomalib": soft_maps.anomalib,
+    "bsds500": soft_maps.bsds500,
     "cityscapesscripts": label_maps.cityscapesscripts,
     "mmsegmentation": label_maps.mmsegmentation,
     "monai_nnunet": surfaces.monai_nnunet,
     "panopticapi": instances.panopticapi,
     "pycocotools": TOOLS["pycocotools"],  # itself: the tests install it
+    "pysodmetrics": soft_maps.pysodmetrics,
     "scikit_learn": TOOLS["scikit_learn"],
     "stardist_cellpose": instances.stardist_cellpose,
     "surface_distance_medpy": surfaces.surface_distance_medpy,

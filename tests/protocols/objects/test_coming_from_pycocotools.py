@@ -1,4 +1,4 @@
-"""What docs/coming_from/pycocotools.md says to those who come from pycocotools: the same call, the same numbers, and what differs."""
+"""What docs/coming_from/pycocotools.md says: the same call, the same numbers, and what differs."""
 
 from __future__ import annotations
 
