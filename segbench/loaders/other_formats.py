@@ -19,11 +19,14 @@ _OTHER_FORMATS: Mapping[str, tuple[str, str]] = {
     **dict.fromkeys((".mgz", ".mgh"), ("volumes of FreeSurfer", "convert them to NIfTI (mri_convert a.mgz a.nii.gz)")),
     ".json": (
         "JSON annotations other than those of COCO and LabelMe",
-        f"{_DRAW}; those of COCO are read from the JSON itself, and those of LabelMe from folders",
+        f"{_DRAW}; COCO's are read from the JSON itself, unpacked, and LabelMe's from folders and archives",
     ),
     ".geojson": ("GeoJSON annotations, such as those of QuPath,", _DRAW),
     ".xml": ("XML annotations", _DRAW),
-    ".txt": ("text annotations other than those of YOLO and Cityscapes", f"{_DRAW}; these are read from folders"),
+    ".txt": (
+        "text annotations other than those of YOLO and Cityscapes",
+        f"{_DRAW}; these are read from folders, YOLO's also from archives",
+    ),
     ".roi": ("regions of ImageJ (ROI files)", _DRAW),
     **dict.fromkeys((".h5", ".hdf5", ".hdf", ".he5"), ("HDF5 files", _SAVE)),
     **dict.fromkeys((".zarr", ".n5"), ("Zarr and N5 arrays", _SAVE)),

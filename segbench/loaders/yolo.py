@@ -47,9 +47,9 @@ _DESCRIPTIONS = ("data.yaml", "data.yml", "dataset.yaml")
 _ABOVE = 2
 """Folders from the labels to the data set: ``labels/val``, ``valid/labels``."""
 _LIST_IN_BRACKETS = re.compile(r"""^names\s*:\s*[\[{]((?:'[^']*'|"[^"]*"|[^\]}'"])*)[\]}]""", re.MULTILINE)
-_NAME_IN_BRACKETS = re.compile(r"""(?:(\d+)\s*:\s*)?('[^']*'|"[^"]*"|[^\s,'"][^,\n]*)""")
-_LIST_OF_LINES = re.compile(r"^names\s*:[ \t]*(?:#.*)?\n((?:[ \t]*(?:-|\d+[ \t]*:)[ \t].*(?:\n|$))+)", re.MULTILINE)
-_NAME_IN_LINE = re.compile(r"""^[ \t]*(?:-|(\d+)[ \t]*:)[ \t]+('[^']*'|"[^"]*"|.*?)[ \t]*(?:#.*)?$""", re.MULTILINE)
+_NAME_IN_BRACKETS = re.compile(r"""(?:(\d{1,9})\s*:\s*)?('[^']*'|"[^"]*"|[^\s,'"][^,\n]*)""")
+_LIST_OF_LINES = re.compile(r"^names\s*:[ \t]*(?:#.*)?\n((?:[ \t]*(?:-|\d{1,9}[ \t]*:)[ \t].*(?:\n|$))+)", re.MULTILINE)
+_NAME_IN_LINE = re.compile(r"""^[ \t]*(?:-|(\d{1,9})[ \t]*:)[ \t]+('[^']*'|"[^"]*"|.*?)[ \t]*(?:#.*)?$""", re.MULTILINE)
 """The names of a YAML file, as a list or by number; no other parts of the language are read."""
 _FARTHEST = 2.0
 """Shares further out are no shares, but pixels: models predict a little outside of the image."""

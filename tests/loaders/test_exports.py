@@ -143,6 +143,7 @@ def test_the_folder_of_a_prediction_by_ultralytics(roboflow_yolo, tmp_path, writ
         ("path: x\nnames:\n  0: person\n  1: traffic light  # c\n\ndownload: |\n  names: no\n",
          {0: "person", 1: "traffic light"}),
         ("nc: 3\n", {}),
+        (f"names:\n  {'9' * 5000}: a\n", {}),
     ],
 )  # fmt: skip
 def test_names_of_classes_in_yaml(write, text, names):
