@@ -296,18 +296,14 @@ def pysodmetrics(names: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def anomalib(names: Mapping[str, Any]) -> dict[str, Any]:
-    """Update a metric with the batch; of the package these modules alone are loaded, and SciPy finds components."""
-    from scipy.ndimage import label
-    from torch import from_numpy, tensor
-
-    def components(masks: Any) -> Any:
-        labels = [label(mask[0].numpy(), np.ones((3, 3)))[0] for mask in masks]
-        return tensor(np.stack(labels))
+    """Update a metric with the batch; of the package these modules alone are loaded."""
+    from torch import from_numpy
 
     folder = str(files_of("anomalib").locate_file("anomalib/metrics"))
     package = ModuleType("anomalib.metrics")
     package.__path__ = [folder]
-    parts = SimpleNamespace(connected_components_cpu=components, connected_components_gpu=components)
+    with stand_ins(kornia__contrib=MagicMock(), kornia=MagicMock()):
+        parts = module_of("anomalib", "anomalib/utils/cv/connected_components.py")
     base = SimpleNamespace(AnomalibMetric=type("AnomalibMetric", (), {}))
     loaded = {"anomalib__metrics": package, "anomalib__metrics__pro": parts, "anomalib__metrics__base": base}
     with stand_ins(anomalib=MagicMock(), anomalib__metrics__utils=MagicMock(), **loaded):

@@ -1,6 +1,7 @@
 """Metrics of soft maps as pyEdgeEval, PySODMetrics and anomalib define them."""
 
 import functools
+import itertools
 import runpy
 from pathlib import Path
 
@@ -17,12 +18,10 @@ def bsds500(names):
     rising = np.argsort(recall)
     at = np.arange(0, 1, 0.01)
     interpolated = np.interp(at, recall[rising], precision[rising], left=0, right=0)
-    images = [counts.metrics()["f"] for counts in names["result"].counts.values()]
-    assert len(images) == 9
     share = np.linspace(0, 1, 101)
     r, p = (
-        np.concatenate([share * b + (1 - share) * a for a, b in zip(x, x[1:], strict=False)])
-        for x in (recall, precision)
+        np.concatenate([share * after + (1 - share) * before for before, after in itertools.pairwise(side)])
+        for side in (recall, precision)
     )
     best = []
     for counts in names["result"].counts.values():
@@ -124,5 +123,5 @@ def anomalib(names):
     return {
         "AUPRO": lambda fpr_limit=0.3: aupro(fpr_limit),
         "AUROC": lambda: np.trapezoid([0, *true], [0, *false]),
-        "F1Max": lambda: f1.max(),
+        "F1Max": f1.max,
     }
