@@ -152,12 +152,26 @@ class TestManyAtATime:
         for name in ("scores", "positives", "negatives"):
             found = np.concatenate([getattr(some, name) for some in encoded.in_batches()])
             np.testing.assert_array_equal(found, np.concatenate([getattr(one, name) for one in alone]))
+        assert sum(some.ignored for some in encoded.in_batches()) == sum(one.ignored for one in alone)
+        assert [source for some in encoded.in_batches() for source in some.sources] == [
+            one.threshold_source for one in alone
+        ]
         sizes = [np.diff(some.ends, prepend=0) for some in encoded.in_batches()]
         assert np.concatenate(sizes).tolist() == [one.scores.size for one in alone]
 
     @pytest.mark.parametrize("shift", range(len(IMAGES)))
     def test_of_any_kind(self, shift):
         self.assert_same([encode(one) for one in (*self.IMAGES[shift:], *self.IMAGES[:shift])])
+
+    @pytest.mark.parametrize("chosen", [(1,), (2,), (1, 2), (2, 2)])
+    def test_their_total_is_the_sum(self, chosen):
+        images = [self.IMAGES[place] for place in chosen]
+        encoded = EncodedCounts({str(k): encode(one) for k, one in enumerate(images)}, ScoreCounts)
+        (batch,) = encoded.in_batches()
+        expected, total = ScoreCounts.sum(images), batch.total()
+        assert total == expected
+        assert total.scores.dtype == expected.scores.dtype
+        assert total.of_predictions == expected.of_predictions
 
     def test_none(self):
         (batch,) = EncodedCounts({}, ScoreCounts).in_batches()
