@@ -16,6 +16,7 @@ import pytest
 
 import segbench
 from segbench.cli.main import main
+from segbench.report.plots.kinds import KINDS
 
 ROOT = Path(__file__).resolve().parent.parent
 CONSOLE = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -62,6 +63,14 @@ def test_every_picture_is_drawn_by_the_script_and_shown():
     files = {path.name for path in folder.iterdir()}
     elsewhere = {name for name in files if name.startswith("benchmark-")}  # by bench_peers.py
     assert {name.replace("-dark.png", ".png") for name in files} == drawn | elsewhere == shown
+
+
+def test_the_gallery_shows_every_kind_of_plot_with_its_command():
+    page = (ROOT / "docs" / "gallery.md").read_text("utf-8")
+    assert set(re.findall(r"images/plot-(\w+)\.png", page)) == set(KINDS)
+    assert set(re.findall(r"`segbench plot [^`]*--kind (\w+)", page)) == set(KINDS)
+    listed = (ROOT / "docs" / "plots.md").read_text("utf-8")
+    assert not [kind for kind in KINDS if f"| `{kind}` |" not in listed]
 
 
 @pytest.mark.parametrize("page", PAGES)

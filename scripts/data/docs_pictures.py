@@ -349,6 +349,43 @@ def checkpoints() -> list[Result]:
     return [segbench.evaluate(pairs, method=method) for method, pairs in named.items()]
 
 
+def soft_maps(method: str) -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
+    """Return the masks of the demo's objects, and the soft maps of a method."""
+    folder = DEMO / "objects"
+    truths = {path.stem: iio.imread(path) > 0 for path in sorted((folder / "ground_truth").glob("*.png"))}
+    return {
+        name: (truth, iio.imread(folder / "predictions" / method / f"{name}.png")) for name, truth in truths.items()
+    }
+
+
+@cache
+def components() -> list[Result]:
+    """Match the connected parts of the demo's objects with those of masks."""
+    from skimage.measure import label
+
+    protocol = segbench.Objects(kind="instances")
+    numbered = {
+        method: {name: (label(truth), label(soft > 127)) for name, (truth, soft) in soft_maps(method).items()}
+        for method in METHODS
+    }
+    return [segbench.evaluate(pairs, protocol=protocol, method=method) for method, pairs in numbered.items()]
+
+
+@cache
+def anomalies() -> list[Result]:
+    """Score the demo's objects as anomalies, smoothed; the same images without them, at half the scores, are normal."""
+    from skimage.filters import gaussian
+
+    results = []
+    for method in METHODS:
+        pairs = {}
+        for name, (truth, soft) in soft_maps(method).items():
+            pairs[name] = truth, gaussian(soft / 255, 4)
+            pairs[f"{name}_normal"] = np.zeros_like(truth), gaussian(np.where(truth, 0, soft) / 510, 4)
+        results.append(segbench.evaluate(pairs, protocol="anomalies", method=method))
+    return results
+
+
 GALLERY: dict[str, Callable[[], Sequence[Result]]] = {
     "pr": edges,
     "roc": lambda: objects(*METHODS),
@@ -369,8 +406,12 @@ GALLERY: dict[str, Callable[[], Sequence[Result]]] = {
     "reliability": lambda: objects(*METHODS),
     "confusion": lambda: labels()[:1],
     "classes": labels,
+    "object_f1": components,
+    "object_ts": components,
+    "pro": anomalies,
+    "pimo": anomalies,
 }
-"""Of each kind of plot, what the gallery in docs/plots.md shows."""
+"""Of each kind of plot, what docs/gallery.md shows."""
 
 
 def gallery(kind: str) -> Callable[[Path], None]:

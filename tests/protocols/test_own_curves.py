@@ -217,7 +217,7 @@ def test_its_own_curve_in_spaces_is_drawn_there(counted, tmp_path):
     result = counted(WithSpacedCurve)
     ax = plot_pr(result)
     assert ax.lines[-1].get_xdata().tolist() == [1.0, 0.6, 0.2]
-    assert ax.get_legend().get_texts()[0].get_text().startswith("[ACC=")
+    assert ax.get_legend_handles_labels()[1][0].startswith("[ACC=")
     assert plot_roc(result).get_xlabel() == "False positive rate"
     page = write_page(tmp_path, [result]).read_text("utf-8")
     (shown,) = embedded(page, "data-")
