@@ -1,3 +1,3 @@
 """The version, read by the build and by signatures."""
 
-__version__ = "1.0.0rc1"
+__version__ = "1.0.0rc2"

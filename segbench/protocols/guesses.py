@@ -59,7 +59,7 @@ _FUNCTIONS = {
 
 _ALPHA = ("alpha", "p_value", "significance", "significance_level")
 _OF_ACCUMULATORS = {
-    "accumulator.update(ground_truth, prediction, names=names)": "add add_batch add_image forward append step __call__",
+    "accumulator.update(ground_truth, prediction, names=names)": "add add_batch add_image forward append step",
     "accumulator.compute().summary": "result results aggregate evaluate summary value get_metric metrics",
     "accumulator.reset()": "clear restart",
     "accumulator.merge(other)": "sync gather all_gather dist_reduce merge_state",
