@@ -194,6 +194,15 @@ def test_crowds_excuse_detections():
     assert counts.hits.tolist() == [1]
 
 
+def test_volumes_are_scans_and_components_reach_through_slices():
+    truth, scores = np.zeros((3, 4, 5), bool), np.zeros((3, 4, 5))
+    truth[0, 0, 0] = truth[1, 1, 1] = True  # one object: the voxels share a corner
+    truth[2, 3, 4] = True
+    scores[1, 1, 1], scores[0, 3, 0] = 0.9, 0.8
+    assert count(truth, scores, COMPONENTS).hits.tolist() == [2, 0]
+    assert summary([(truth, scores)], COMPONENTS)["froc_1"] == pytest.approx(1 / 2)
+
+
 def test_hits_from_an_iou():
     truth, scores = drawn("#####....."), np.array([[0, 0, 0, 0, 1, 1, 1, 1, 1, 1.0]])  # IoU .1
     assert count(truth, scores, COMPONENTS).hits.tolist() == [2]
