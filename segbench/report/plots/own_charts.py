@@ -121,7 +121,7 @@ def _charts_of_pimo(methods: Sequence[Method]) -> list[Chart]:
         return np.log10(rates[known]), recalls[known]
 
     low, high = np.log10(RATES).tolist()
-    x = ChartAxis("Mean false positive rate of normal images (power of ten)", "", (low, high))
+    x = ChartAxis("Mean FPR of normal images (power of ten)", "", (low, high))
     y = ChartAxis("Mean recall of images")
     layers = _layers(methods, line, x)
     corners = "upper left", "lower right"
