@@ -50,10 +50,10 @@ DARK = {
 WRONG = {"color": "0.45", "linestyle": "--", "linewidth": 1.4}
 
 
-def objects(*methods: str) -> list[Result]:
-    """Count methods of the demo's objects."""
+def objects(*methods: str, protocol: str | segbench.Protocol = "pixels") -> list[Result]:
+    """Count methods of the demo's objects, by default their pixels."""
     folder = DEMO / "objects"
-    return [segbench.evaluate(folder / "ground_truth", folder / "predictions" / method) for method in methods]
+    return [segbench.evaluate(folder / "ground_truth", folder / "predictions" / method, protocol) for method in methods]
 
 
 def side_by_side(width: float = 9, height: float = 4.2) -> tuple[Figure, Axes, Axes]:
@@ -329,9 +329,7 @@ def labels() -> list[Result]:
 @cache
 def contours() -> list[Result]:
     """Count the contours of the demo's objects."""
-    folder = DEMO / "objects"
-    protocol = segbench.Contours(at=0.5)
-    return [segbench.evaluate(folder / "ground_truth", folder / "predictions" / name, protocol) for name in METHODS]
+    return objects(*METHODS, protocol=segbench.Contours(at=0.5))
 
 
 def label_maps() -> Figure:
@@ -433,10 +431,7 @@ GALLERY: dict[str, Callable[[], Sequence[Result]]] = {
     "checkpoints": checkpoints,
     "critical_difference": contours,
     "comparison": lambda: edges()[:-1],
-    "e": lambda: [
-        segbench.evaluate(DEMO / "objects" / "ground_truth", DEMO / "objects" / "predictions" / method, "saliency")
-        for method in METHODS
-    ],
+    "e": lambda: objects(*METHODS, protocol="saliency"),
     "nsd": contours,
     "distances": contours,
     "reliability": lambda: objects(*METHODS),
@@ -444,6 +439,7 @@ GALLERY: dict[str, Callable[[], Sequence[Result]]] = {
     "classes": labels,
     "object_f1": components,
     "object_ts": components,
+    "froc": lambda: objects(*METHODS, protocol=segbench.Objects(kind="components", at=0.5)),
     "pro": anomalies,
     "pimo": anomalies,
 }
