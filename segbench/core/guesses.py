@@ -179,6 +179,10 @@ POSITIONS = (
 """What other packages call the first and the second argument."""
 
 METRICS = {
+    "ods_f": "ods",
+    "ois_f": "ois",
+    "coco_ap": "segmap bboxap segmmap bboxmap cocomap",
+    "coco_ar_100": "ar averagerecall cocoar",
     "ods_f image_f": "maxf fmax f1max bestf fmeasure f1 f1score",
     "f": "dice dsc f1 fmeasure",
     "f_max": "maxf fmax maxfbeta maxfmeasure",

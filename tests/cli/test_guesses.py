@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from refusing import insist, refused, within
 
-from segbench import Classes, Contours, Labels, Objects, Saliency, evaluate
+from segbench import Boundaries, Classes, Contours, Labels, Objects, Saliency, evaluate
 from segbench.cli.guesses import metric_keys_of, titles_of
 from segbench.core.messages import Setting
 from segbench.protocols.registry import verbs
@@ -195,6 +195,13 @@ def test_names_of_papers_are_understood(segbench, results, typed, key):
         (Objects(kind="components"), "Fa", "fa"),
         (Objects(kind="components", at=0.5), "CPM", "froc"),
         (Objects(kind="scored"), "FROC", "froc"),
+        (Objects(kind="scored"), "AP", "coco_ap"),
+        (Objects(kind="scored"), "segm_AP", "coco_ap"),
+        (Objects(kind="scored"), "bbox_AP", "coco_ap"),
+        (Objects(kind="scored"), "AR", "coco_ar_100"),
+        (Boundaries(), "ODS", "ods_f"),
+        (Boundaries(), "OIS", "ois_f"),
+        (Boundaries(), "AP", "area_pr"),
         (Saliency(), "mIoU", "mean_iou"),
         (Saliency(), "maxDice", "dice_max"),
         (Saliency(), "maxIoU", "iou_max"),
