@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import click
 from click.shell_completion import CompletionItem
 
-from segbench.cli.options import Argument, Option
+from segbench.cli.options import Argument, Choice, Option
 from segbench.core.messages import Message, plain
 from segbench.core.names import first_names
 
@@ -101,7 +101,17 @@ class Command(click.Command):
             return Message("one-file", "{text}; {advice}", text=text.rstrip("."), advice=_ONE_FILE)
         param = getattr(error, "param", None)
         option = param.opts[-1] if param is not None else getattr(error, "option_name", "")
+        if isinstance(error, click.BadOptionUsage) and "requires an argument" in text:
+            text = text.rstrip(".") + self._values_of(option)
         return Message("unreadable-option", "{text}", text=text, option=option) if option else plain(text)
+
+    def _values_of(self, option: str) -> str:
+        """Say which values an option takes that was typed without one, and which it has where it is left out."""
+        for parameter in self.params:
+            if isinstance(parameter, Option) and option in parameter.opts and isinstance(parameter.type, Choice):
+                default = f"; without {option}, it is {parameter.default_text}" if parameter.default_text else ""
+                return f": {' or '.join(parameter.type.choices)}{default}"
+        return "."
 
     def _no_such_option(self, error: click.NoSuchOption, args: list[str], parent: click.Context | None) -> Message:
         """Say what an option that there is not was probably meant for."""
