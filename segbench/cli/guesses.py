@@ -50,7 +50,9 @@ def option_meant(typed: str, values: Sequence[str], known: Mapping[str, str]) ->
     `known` has what each option takes.
     """
     word = typed.lower().replace("_", "-")
-    for number in (word, f"{word}s", word.removesuffix("s")):  # with underscores, singular and plural
+    in_table = any(flag in known for flag, _ in options_meant(typed))
+    singular = [] if in_table else [word.removesuffix("s")]
+    for number in (word, f"{word}s", *singular):  # with underscores, singular and plural
         if number in known:
             return Message("meant", "write {typed}", typed=f"{number} {known[number]}".rstrip())
     for flag, value in options_meant(typed):

@@ -91,6 +91,9 @@ OPTIONS = {
     "--progress lines": "-v --verbose --log",
     "--progress none": "-q --quiet --silent --no-progress",
     "segbench pixels and others that show progress take --progress none": "-q --quiet --silent --no-progress",
+    "--image NAME to draw one image; segbench figure RESULTS --images FOLDER draws photographs": (
+        "--images --photos --photographs --pictures --image-dir"
+    ),
     "--images FOLDER": "--photos --photographs --pictures --image-dir",
     "--images LIST": "--split --subset --list --ids --filter --only-images",
     "--positive 255": "--foreground --fg --positive-label --pos-label",

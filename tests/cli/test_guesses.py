@@ -67,6 +67,8 @@ OPTIONS = {
     "show --measures ods_f": "--metrics KEYS",
     "compare --baseline ours": "--against METHOD",
     "plot --type roc": "--kind roc",
+    "overlay r --images folder": "segbench figure RESULTS --images FOLDER",
+    "overlay r --thresholds 0.5": "write --threshold NUMBER",
     "report --photos folder": "--images FOLDER",
     "pixels --gt-patern x": "--gt-pattern",
     "pixels --kind roc": "segbench plot",
