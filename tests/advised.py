@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import click
 
-_OPTION = re.compile(r"(?<![\w/'-])(--[a-z][a-z0-9_-]*[a-z0-9])(?:[ =]('[^']*'|[^\s;:()]+))?")
+_OPTION = re.compile(r"(?<![\w/'-])(--[a-z][a-zA-Z0-9_-]*[a-zA-Z0-9])(?:[ =]('[^']*'|[^\s;:()]+))?")
 _DESCRIPTION = re.compile(r" (?:names|leaves|left|is|has)\b")
 _COMMAND = re.compile(r"segbench ([a-z]+)(?: ([a-z][\w-]*))?")
 _A_RUN = "the command of the run"

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import click
 from click.shell_completion import CompletionItem
 
-from segbench.cli.options import Argument, Option
+from segbench.cli.options import Argument, Choice, Option
 from segbench.core.messages import Message, plain
 from segbench.core.names import first_names
 
@@ -66,12 +66,13 @@ class Command(click.Command):
         **extra: Any,  # noqa: ANN401  as Click declares it
     ) -> click.Context:
         """Read the command line, and say in plain words what of it cannot be read."""
+        typed = [*args]  # Click takes them out
         try:
             return super().make_context(info_name, args, parent, **extra)
         except (click.exceptions.NoArgsIsHelpError, UsageError):  # a help, with nothing before it, and our own errors
             raise
         except click.UsageError as error:
-            raise UsageError(self._explained(error, parent), error.ctx) from None
+            raise UsageError(self._explained(error, typed, parent), error.ctx) from None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Refuse an option that is given twice, of which Click takes the last without a word."""
@@ -89,10 +90,10 @@ class Command(click.Command):
                     raise UsageError(message, ctx)
         return super().parse_args(ctx, args)
 
-    def _explained(self, error: click.UsageError, parent: click.Context | None) -> Message:
+    def _explained(self, error: click.UsageError, args: list[str], parent: click.Context | None) -> Message:
         """Add to a message what was probably meant."""
         if isinstance(error, click.NoSuchOption):
-            return self._no_such_option(error, parent)
+            return self._no_such_option(error, args, parent)
         text = error.format_message()
         if isinstance(error, click.MissingParameter) and isinstance(error.param, Argument):
             return Message("no-argument", "{text}: {help}", text=text.rstrip("."), help=error.param.help)
@@ -100,18 +101,31 @@ class Command(click.Command):
             return Message("one-file", "{text}; {advice}", text=text.rstrip("."), advice=_ONE_FILE)
         param = getattr(error, "param", None)
         option = param.opts[-1] if param is not None else getattr(error, "option_name", "")
+        if isinstance(error, click.BadOptionUsage) and "requires an argument" in text:
+            text = text.rstrip(".") + self._values_of(option)
         return Message("unreadable-option", "{text}", text=text, option=option) if option else plain(text)
 
-    def _no_such_option(self, error: click.NoSuchOption, parent: click.Context | None) -> Message:
+    def _values_of(self, option: str) -> str:
+        """Say which values an option takes that was typed without one, and which it has where it is left out."""
+        for parameter in self.params:
+            if isinstance(parameter, Option) and option in parameter.opts and isinstance(parameter.type, Choice):
+                default = f"; without {option}, it is {parameter.default_text}" if parameter.default_text else ""
+                return f": {' or '.join(parameter.type.choices)}{default}"
+        return "."
+
+    def _no_such_option(self, error: click.NoSuchOption, args: list[str], parent: click.Context | None) -> Message:
         """Say what an option that there is not was probably meant for."""
         from segbench.cli.guesses import option_meant
+        from segbench.core.guesses import option_typed
 
-        name = error.option_name
+        name, values = option_typed(error.option_name, args)
         own = {flag: getattr(parameter, "value", "") for parameter in self.params for flag in parameter.opts}
         every = {} if parent is None else commands_of(parent.find_root())
         has = [verb for verb, command in every.items() if any(name in parameter.opts for parameter in command.params)]
-        meant = option_meant(name, own)
+        meant = option_meant(name, values, own)
         near = [*(error.possibilities or ())]
+        if name != error.option_name:
+            error = click.NoSuchOption(name, ctx=error.ctx)
         if meant:
             return Message("no-such-option", "No such option: {typed}; {meant}", typed=name, meant=meant, near=near)
         if has:

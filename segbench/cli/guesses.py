@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from segbench.cli.options import required
 from segbench.core.errors import ArgumentError
-from segbench.core.guesses import BENCHMARKS, COMMANDS, METRICS, options_meant, plain
+from segbench.core.guesses import BENCHMARKS, COMMANDS, METRICS, options_meant, plain, value_kept
 from segbench.core.messages import NOTHING, Message, Setting, joined
 from segbench.core.names import first_names
 from segbench.core.settings import options_of
@@ -44,17 +44,23 @@ def command_meant(typed: str, known: Collection[str]) -> Message:
     return Message("meant", "Did you mean segbench {command}?", command=command)
 
 
-def option_meant(typed: str, known: Mapping[str, str]) -> Message:
-    """Say which option was meant by one that there is not; empty if nobody knows. `known` has what each takes."""
+def option_meant(typed: str, values: Sequence[str], known: Mapping[str, str]) -> Message:
+    """Say which option was meant by one that there is not, with its values; empty if nobody knows.
+
+    `known` has what each option takes.
+    """
     word = typed.lower().replace("_", "-")
-    for number in (word, f"{word}s", word.removesuffix("s")):  # with underscores, singular and plural
+    in_table = any(flag in known for flag, _ in options_meant(typed))
+    singular = [] if in_table else [word.removesuffix("s")]
+    for number in (word, f"{word}s", *singular):  # with underscores, singular and plural
         if number in known:
             return Message("meant", "write {typed}", typed=f"{number} {known[number]}".rstrip())
     for flag, value in options_meant(typed):
         if not flag.startswith("--"):
             return Message("advice", "{advice}", advice=flag)
         if flag in known and (not value.isupper() or value == known[flag]):
-            return Message("meant", "write {typed}", typed=f"{flag} {value}".rstrip())
+            kept = value_kept(flag, value, values, known[flag].split("|"))
+            return Message("meant", "write {typed}", typed=f"{flag} {kept}".rstrip())
     return NOTHING
 
 

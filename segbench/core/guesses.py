@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from itertools import takewhile
 
 COMMANDS = {
     "pixels": "segmentation segment roc pr auc ap soft maps probability prob binary vessels",
@@ -90,6 +91,9 @@ OPTIONS = {
     "--progress lines": "-v --verbose --log",
     "--progress none": "-q --quiet --silent --no-progress",
     "segbench pixels and others that show progress take --progress none": "-q --quiet --silent --no-progress",
+    "--image NAME to draw one image; segbench figure RESULTS --images FOLDER draws photographs": (
+        "--images --photos --photographs --pictures --image-dir"
+    ),
     "--images FOLDER": "--photos --photographs --pictures --image-dir",
     "--images LIST": "--split --subset --list --ids --filter --only-images",
     "--positive 255": "--foreground --fg --positive-label --pos-label",
@@ -108,7 +112,7 @@ OPTIONS = {
     "--annotators majority": "--raters --consensus --staple",
     "--allow-missing": "--skip-missing --ignore-missing --partial",
     "ground truth and predictions are given without options: GT PRED, or GT name=PRED name2=PRED2": (
-        "--gt --ground-truth --truth --target --targets --pred --preds --prediction --predictions --input"
+        "--gt --ground-truth --truth --target --targets --ref --pred --preds --prediction --predictions --input"
     ),
     "--replicates 2000": "--n-bootstrap --n-boot --bootstraps --n-resamples --resamples --iterations --n-permutations",
     "--test signed-rank": "--wilcoxon --nonparametric",
@@ -117,6 +121,11 @@ OPTIONS = {
     "--overlap mask": "--iou-type --ioutype",
     "--gt-map 1-5=0-4": "--reduce-zero-label --mapping --label-map --label-mapping --remap",
     "--classes dataset.json": "--dataset-json --djfile --djf",
+    "no file of plans is needed; leave it out": "--pfile --plans",
+    "--classes 1,3": "--cat-ids --catids --category-ids --class-ids -l",
+    "--class all": "--per-class --classwise --by-class --class-wise --per-label",
+    "--max-dets 100": "--maxdets --max-det --max-detections",
+    "segbench boundaries thins maps unless --no-thin is given": "--thinpb --thin",
     "HD, HD95, ASSD and NSD are always measured": "--percentile --percentiles --quantile",
     "each mean is a metric of its own, and all are measured: pooled, over classes, over images": (
         "--average --avg --reduction --micro --macro --mean"
@@ -172,6 +181,11 @@ VALUES = {
     "overlap": {"mask": "segm", "box": "bbox"},
 }
 """What other tools call the values of settings, by what is typed here."""
+_KEEPING = (
+    "void thresholds max-dist nsd jobs iou only-band void-band at spacing positive replicates digits max-dets "
+    "predicted-positive classes intervals"
+)
+"""The options that take the numbers typed for those of other tools."""
 POSITIONS = (
     "gt gts y_true true target targets truth label labels reference references ground_truths groundtruth",
     "pred preds y_pred y_score y_prob prediction predictions outputs logits score scores input prob probs",
@@ -179,6 +193,10 @@ POSITIONS = (
 """What other packages call the first and the second argument."""
 
 METRICS = {
+    "ods_f": "ods",
+    "ois_f": "ois",
+    "coco_ap": "segmap bboxap segmmap bboxmap cocomap",
+    "coco_ar_100": "ar averagerecall cocoar",
     "ods_f image_f": "maxf fmax f1max bestf fmeasure f1 f1score",
     "f": "dice dsc f1 fmeasure",
     "f_max": "maxf fmax maxfbeta maxfmeasure",
@@ -253,11 +271,62 @@ WITH_AN_OPTION = {
 def options_meant(typed: str) -> Iterator[tuple[str, str]]:
     """Yield the options that a word may mean: each flag and its value, or a sentence of advice and no value."""
     word = typed.lower().replace("_", "-")
-    word = word if word.startswith("-") else f"--{word}"
+    word = word if re.match("--|-.$", word) else f"--{word.removeprefix('-')}"
     for meant, words in OPTIONS.items():
         if word in words.split():
             flag, _, value = meant.partition(" ")
             yield (flag, value) if flag.startswith("--") else (meant, "")
+
+
+def option_typed(option: str, args: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the word that Click took for an option, which it cuts after one letter, and the values behind it."""
+    words = [arg.partition("=")[0] for arg in args]
+    joined = re.compile(rf"-\w*{re.escape(option[1:])}[\w-]*")
+    whole = [word for word in words if word == option]
+    cut = [word for word in words if len(option) == 2 and joined.fullmatch(word)]
+    word = next(iter([*whole, *cut]), "")
+    if not word:
+        return option, []
+    start = words.index(word)
+    _, equals, value = args[start].partition("=")
+    behind = takewhile(lambda arg: not re.match("-[^0-9.]", arg), args[start + 1 :])
+    return word, [value] if equals else [*behind]
+
+
+def value_kept(flag: str, example: str, values: Sequence[str], choices: Collection[str] = ()) -> str:
+    """Return the values typed for an option of another tool as `flag` takes them, or else the example."""
+    first = values[0] if values else ""
+    synonyms = [value for value, words in VALUES.get(flag.removeprefix("--"), {}).items() if first in words.split()]
+    if (first and first in choices) or (synonyms and synonyms[0] in choices):
+        return first if first in choices else synonyms[0]
+    if (
+        flag == "--classes"
+        and " without " not in example
+        and (re.fullmatch(r"\d+-\d+", first) or first.endswith(".json"))
+    ):
+        return first
+    numbers = [*takewhile(re.compile(r"-?(\d+\.?\d*|\.\d+)(,(\d+\.?\d*|\.\d+))*").fullmatch, values)]
+    if any(number.startswith("-") for number in numbers) and flag != "--void":  # as -1 for all cores
+        return example
+    if not numbers or flag.removeprefix("--") not in _KEEPING.split():
+        return example
+    listed = ",".join(numbers)
+    if "," in listed and flag not in ("--max-dets", "--max-dist", "--intervals"):
+        return listed if not example.startswith(("1-", "'")) else example
+    return _number_kept(flag, example, listed.rpartition(",")[2])
+
+
+def _number_kept(flag: str, example: str, number: str) -> str:
+    """Return a number typed for an option of another tool as `flag` takes it, or else the example."""
+    if flag == "--classes":
+        return f"0-{int(number) - 1}" if example.startswith("0-") and number.isdecimal() and int(number) else example
+    if flag == "--intervals":
+        percent = float(number) * (1 if float(number) > 1 else 100)
+        percent = 100 - percent if example == "99" and percent < 50 else percent
+        return f"{percent:g}" if 50 <= percent < 100 else example
+    if flag == "--max-dist":
+        return number if float(number) < 1 else f"{number}px"
+    return f"'>={number}'" if flag == "--predicted-positive" else number
 
 
 def value_meant(setting: str, typed: object, known: Collection[object]) -> str:

@@ -22,7 +22,7 @@ from numbers import Integral, Real
 from typing import Any, Literal, NoReturn, TypeAlias, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from segbench.core.errors import ArgumentError, SegbenchError, UnknownArgumentError
-from segbench.core.guesses import options_meant, value_meant
+from segbench.core.guesses import VALUES, options_meant, value_meant
 from segbench.core.messages import NOTHING, Message, Setting, joined, option_of
 from segbench.core.names import first_names
 from segbench.core.numbers import written
@@ -384,17 +384,21 @@ def meant_settings(kind: type[Any], typed: str, value: Any, others: Mapping[str,
     as_typed = {
         name: form
         for name, text in meant.items()
-        for form in reversed(_forms(value, text))
+        for form in reversed(_forms(name, value, text))
         if _takes(kind, name, form, others)
     }
     examples = {name: _example(known[name], text) for name, text in meant.items() if name not in as_typed}
     return as_typed | {name: value for name, value in examples.items() if _takes(kind, name, value, others)}
 
 
-def _forms(value: Any, example: str) -> list[Any]:  # noqa: ANN401  of any type
-    """Return the forms in which a setting may take a value: a number also as a rule, or as that many labels."""
+def _forms(name: str, value: Any, example: str) -> list[Any]:  # noqa: ANN401  of any type
+    """Return the forms in which a setting may take a value: a number also as a rule, as pixels, or so many labels."""
+    if isinstance(value, str):
+        return [value, *(form for form, words in VALUES.get(name, {}).items() if value in words.split())]
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         return [value]
+    if name == "max_dist":
+        return [value, f"{value}px"]
     if example.strip("'").startswith(">="):
         return [f">={value}"]
     return [value, tuple(range(value))] if isinstance(value, int) and 0 < value < _MOST_CLASSES else [value]

@@ -153,15 +153,17 @@ def _advice(
         )
     elif len(labels) == 1 and others[-1] < labels[0]:
         (label,) = labels
+        up_to, below = with_labels(*named, range(label)), Setting("classes", labels_text(range(label)))
+        likely, other = (up_to, below) if label in stored else (below, up_to)
         hint = Message(
             "alternatives",
-            "{given} names label {label} alone; name all labels, and each is measured alone, too: {classes}, or "
-            "{others} for {number:many label} from 0",
+            "{given} names label {label} alone; name all labels, and each is measured alone, too: {likely}, or {other} "
+            "if there are {number:many label} from 0",
             given=Setting("classes", str(label)),
             label=label,
-            classes=with_labels(*named, range(label)),
-            others=Setting("classes", labels_text(range(label))),
-            number=label,
+            likely=likely,
+            other=other,
+            number=label + 1 if other is up_to else label,
         )
     else:
         hint = _listed_too(others, named, protocol)

@@ -17,6 +17,7 @@ from segbench import (
     Labels,
     Objects,
     Pixels,
+    ScoredObjects,
     evaluate,
     load_results,
 )
@@ -143,6 +144,12 @@ def test_other_arguments_of_evaluate(arguments, meant):
         (Pixels, {"threshold": [0.3, 0.5]}, Pixels(at=(0.3, 0.5))),
         (Classes, {"num_classes": 3}, Classes(labels=(0, 1, 2))),
         (Boundaries, {"tolerance": 0.01}, Boundaries(max_dist=0.01)),
+        (Boundaries, {"tolerance": 2}, Boundaries(max_dist="2px")),
+        (Boundaries, {"nthresh": 33}, Boundaries(thresholds=33)),
+        (Labels, {"ignore_index": 254}, Labels(void=254)),
+        (ScoredObjects, {"iou_type": "bbox"}, ScoredObjects(overlap="box")),
+        (ScoredObjects, {"iou_type": "segm"}, ScoredObjects(overlap="mask")),
+        (ScoredObjects, {"iouType": "boundary"}, ScoredObjects(overlap="boundary")),
         (Objects, {"iou_threshold": 0.5}, Objects(iou=0.5)),
     ],
 )

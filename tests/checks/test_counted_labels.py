@@ -389,6 +389,12 @@ def test_a_single_class_that_leaves_labels_out_is_told_how_to_name_all(found):
     assert found(PREDICTIONS, "0-4") == {}
 
 
+def test_a_single_class_that_no_file_holds_is_taken_for_their_number(found):
+    below_four = {name: np.where(labels == 4, 3, labels) for name, labels in TRUTHS.items()}
+    finding = found(PREDICTIONS, "4", truths=below_four)["not-countable"]
+    assert finding["alternatives"] == [[{"name": "classes", "value": classes}] for classes in ("0-3", "0-4")]
+
+
 class TestCopiesOfMethods:
     def test_are_found_across_methods(self, segbench, tmp_path):
         gt = write_folder(tmp_path / "gt", TRUTHS)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from refusing import insist, refused, within
 
-from segbench import Classes, Contours, Labels, Objects, Saliency, evaluate
+from segbench import Boundaries, Classes, Contours, Labels, Objects, Saliency, evaluate
 from segbench.cli.guesses import metric_keys_of, titles_of
 from segbench.core.messages import Setting
 from segbench.protocols.registry import verbs
@@ -62,11 +62,13 @@ OPTIONS = {
     "labels --ignore-index 255": "--void 255",
     "labels --recursive": "always read",
     "boundaries --tolerance 3": "--max-dist",
-    "contours --tolerance 3": "--nsd 2",
+    "contours --tolerance 3": "--nsd 3",
     "objects --iou-threshold 0.5": "--iou 0.5",
     "show --measures ods_f": "--metrics KEYS",
     "compare --baseline ours": "--against METHOD",
     "plot --type roc": "--kind roc",
+    "overlay r --images folder": "segbench figure RESULTS --images FOLDER",
+    "overlay r --thresholds 0.5": "write --threshold NUMBER",
     "report --photos folder": "--images FOLDER",
     "pixels --gt-patern x": "--gt-pattern",
     "pixels --kind roc": "segbench plot",
@@ -87,7 +89,7 @@ OPTIONS = {
     "anomalies --max-fpr 0.3": "AUPRO",
     "objects --iou-type segm": "--overlap mask",
     "objects --match-threshold 0.5": "--iou 0.5",
-    "compare --n-bootstrap 1000": "--replicates 2000",
+    "compare --n-bootstrap 1000": "--replicates 1000",
     "compare --correction bonferroni": "Holm",
     "compare --wilcoxon": "--test signed-rank",
     "show -o table.tex": "> FILE",
@@ -96,6 +98,45 @@ OPTIONS = {
     "plot --dpi 300": "-o plot.pdf",
     "report --open": "open it",
     "show --quiet": "segbench pixels and others that show progress take --progress none",
+}
+
+KEPT = {
+    "labels --ignore-index 254": "--void 254",
+    "labels --ignore-index=0": "--void 0",
+    "labels --ignore-index -100": "--void -100",
+    "labels --ignore-index": "--void 255",
+    "labels --ignore-labels 0 255 -o r.segbench": "--void 0,255",
+    "boundaries gt pred --nthresh 33": "--thresholds 33",
+    "boundaries gt pred --maxDist 0.011": "--max-dist 0.011",
+    "boundaries gt pred --tolerance 2": "--max-dist 2px",
+    "boundaries gt pred --tolerance": "--max-dist 0.0075",
+    "labels --num-classes 19 gt pred": "--classes 0-18",
+    "labels gt pred --num_classes=4": "--classes 0-3",
+    "labels gt pred --n-classes 19": "--classes 0-18",
+    "labels gt pred --num-classes many": "--classes 0-4 for 5 classes",
+    "labels gt pred --labels 0-18": "--classes 0-18",
+    "labels gt pred -l 1 2 3": "--classes 1,2,3",
+    "labels -djfile my/dataset.json gt pred": "--classes my/dataset.json",
+    "labels -djfile": "--classes dataset.json",
+    "labels gt pred --workers 2": "--jobs 2",
+    "labels gt pred --n-jobs -1": "--jobs 4",
+    "labels gt pred --threshold 0.3": "--predicted-positive '>=0.3'",
+    "labels --exclude-background gt pred": "--background 0",
+    "objects gt pred --iouType bbox": "--overlap box",
+    "objects gt pred --iouType segm": "--overlap mask",
+    "objects gt pred --iouType boundary": "--overlap boundary",
+    "objects gt pred --iou-thresholds 0.3 0.6": "--iou 0.3,0.6",
+    "objects gt pred --maxDets 1 10 300": "--max-dets 300",
+    "objects gt pred --cat-ids 1,7": "--classes 1,7",
+    "compare r --per-class": "--class all",
+    "compare r --ci 0.9": "--intervals 90",
+    "compare r --alpha 0.05": "--intervals 95",
+}
+
+ADVICE = {
+    "labels gt pred -pfile plans.json": "no file of plans is needed; leave it out",
+    "boundaries gt pred --thinpb true": "segbench boundaries thins maps unless --no-thin is given",
+    "labels -ref gt -pred pred": "without options: GT PRED",
 }
 
 METRICS = {
@@ -134,6 +175,26 @@ def test_the_option_that_is_meant_is_named(segbench, typed, meant):
     assert answer.code == 2
     values = answer.error.values
     assert meant in str(values.get("meant") or values.get("others") or values.get("near") or values["help"])
+
+
+@pytest.mark.parametrize(("typed", "written"), KEPT.items())
+def test_the_option_that_is_meant_has_the_value_that_was_typed(segbench, typed, written):
+    answer = segbench(*typed.split())
+    assert answer.code == 2
+    insist(answer.error, "no-such-option")
+    assert within(answer.error, "meant")["typed"] == written
+
+
+@pytest.mark.parametrize(("typed", "advice"), ADVICE.items())
+def test_an_option_that_is_not_needed_is_answered_with_advice(segbench, typed, advice):
+    answer = segbench(*typed.split())
+    assert answer.code == 2
+    assert advice in within(answer.error, "advice")["advice"]
+
+
+def test_a_word_of_one_dash_is_not_cut(segbench):
+    answer = segbench("labels", "gt", "pred", "-hd95")
+    insist(answer.error, "no-such-option", typed="-hd95")
 
 
 @pytest.mark.parametrize(
@@ -195,6 +256,13 @@ def test_names_of_papers_are_understood(segbench, results, typed, key):
         (Objects(kind="components"), "Fa", "fa"),
         (Objects(kind="components", at=0.5), "CPM", "froc"),
         (Objects(kind="scored"), "FROC", "froc"),
+        (Objects(kind="scored"), "AP", "coco_ap"),
+        (Objects(kind="scored"), "segm_AP", "coco_ap"),
+        (Objects(kind="scored"), "bbox_AP", "coco_ap"),
+        (Objects(kind="scored"), "AR", "coco_ar_100"),
+        (Boundaries(), "ODS", "ods_f"),
+        (Boundaries(), "OIS", "ois_f"),
+        (Boundaries(), "AP", "area_pr"),
         (Saliency(), "mIoU", "mean_iou"),
         (Saliency(), "maxDice", "dice_max"),
         (Saliency(), "maxIoU", "iou_max"),
