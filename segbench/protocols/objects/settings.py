@@ -258,8 +258,9 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
 
     @classmethod
     def class_for(cls, settings: Mapping[str, Any]) -> type[Protocol]:
-        """Return scored objects of that kind, which are a protocol of their own."""
-        if cls is Objects and settings.get("kind") == SCORED:
+        """Return scored objects, which are a protocol of their own: of that kind, or where only classes are given."""
+        of_classes = settings.get("classes") is not None and settings.keys() <= {"classes", "names"}
+        if cls is Objects and (settings.get("kind") == SCORED or of_classes):
             scored: type[Protocol] = import_module("segbench.protocols.objects.scored").ScoredObjects
             return scored
         return cls
