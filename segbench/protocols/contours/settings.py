@@ -671,7 +671,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
         """Mark the pixels of both contours by their distance to the other, see `states_called`."""
         from segbench.protocols.contours.pictures import contour_states
 
-        masks = self._masks(self.inputs.interpret(sample))
+        masks = self._drawn_masks(sample)
         return contour_states(masks, self._near, self._sizes_of(sample, masks))[0]
 
     def pictures(self, sample: Sample, counts: Any, thresholds: FloatArray) -> Pictures:
@@ -679,7 +679,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
         from segbench.protocols.contours.pictures import contour_pictures
 
         table = self.table({sample.name: counts})
-        masks = self._masks(self.inputs.interpret(sample))
+        masks = self._drawn_masks(sample)
         sizes = self._sizes_of(sample, masks)
         return contour_pictures(masks, self._near, sizes, self.metrics(), table.image_summary())
 
@@ -694,6 +694,12 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
         """How far apart contours may be in pictures, in pixels: the smallest tolerance above 0, or 2 pixels."""
         tolerances = cast("tuple[float, ...]", self.nsd)
         return next((tolerance / self._factor for tolerance in tolerances if tolerance), 2.0)
+
+    def _drawn_masks(self, sample: Sample) -> NumberedMasks:
+        """Return the masks of an image that count in means: the contour of the background would be a frame."""
+        masks = self._masks(self.inputs.interpret(sample))
+        classes, background = cast("Sequence[ClassLabel]", self.classes), cast("tuple[int, ...]", self.background)
+        return masks.without([classes.index(label) + 1 for label in background]) if background else masks
 
     def _masks(self, image: Any) -> NumberedMasks:
         """Return the masks of an image, as it is interpreted."""
