@@ -243,6 +243,7 @@ def files_below(folder: str, others: Counter[str]) -> Entries:
 
 def all_files(path: str) -> Entries:
     """List the files of a folder or an archive whatever they are, by absolute paths: workers may be elsewhere."""
+    refuse_endless(path)
     whole_path, others = os.path.abspath(path), Counter[str]()  # noqa: PTH100  a str is enough
     if os.path.isdir(path):  # noqa: PTH112  as above
         return files_below(whole_path, others)

@@ -219,7 +219,8 @@ def scored(*scores, called=""):
     numbers = np.arange(len(scores))
     matched = 2 ** (numbers % 40)
     objects = [[0, 0, 0, 0], [300, 2, 1, 0]]
-    return ScoredObjectCounts([1, 70000], called, objects, [0, len(scores)], scores, numbers, matched, 0 * numbers)
+    none = 0 * numbers
+    return ScoredObjectCounts([1, 70000], called, objects, [0, len(scores)], scores, numbers, matched, none, none)
 
 
 class TestAllImagesAtOnce:

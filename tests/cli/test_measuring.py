@@ -103,7 +103,7 @@ def test_none_takes_a_setting_away(segbench, soft, contours, tmp_path):
 
 @pytest.mark.parametrize(
     ("option", "values"),
-    [("--hd95", "'larger', 'union'"), ("--convention", "medpy")],
+    [("--hd95", "larger, union"), ("--convention", "medpy")],
 )
 def test_settings_that_are_a_choice_have_no_none(segbench, contours, option, values):
     answer = ran(segbench("show", contours, option, "none"), code=2)

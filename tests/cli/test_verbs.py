@@ -257,7 +257,7 @@ def test_help_leaves_heavy_libraries_alone():
     [
         (["plot", "a", "b", "-o", "x.pdf"], "one-file", {}),
         (["compare", "a", "b"], "one-file", {}),
-        (["pixels", "gt", "pred", "--metrics", "f"], "option-of-others", {"typed": "--metrics"}),
+        (["pixels", "gt", "pred", "--digits", "2"], "option-of-others", {"typed": "--digits"}),
     ],
 )
 def test_what_belongs_to_another_command_names_it(segbench, line, kind, values):

@@ -456,6 +456,6 @@ class TestWhichMetric:
             compare_results(results, test="signed-rank")
 
     def test_unknown_tests_are_refused(self):
-        expected = "'t-test' or 'signed-rank'"
+        expected = "'t-test' or 'signed-rank'; perhaps 'signed-rank' is meant"
         with refused("wrong-value", argument=Setting("test", None), value="'wilcoxon'", expected=expected):
             compare(pixel_methods(8), test="wilcoxon")

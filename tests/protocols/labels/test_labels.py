@@ -26,6 +26,7 @@ from segbench.core.sample import Sample
 from segbench.drawing.palette import FALSE_POSITIVE, GUIDE, class_colours
 from segbench.protocols.states import State
 from segbench.report.grounds import BETWEEN
+from segbench.report.grounds import COLOURS as STATE_COLOURS
 
 SCORES = [metric.key for metric in Labels(classes=3).metrics() if metric.kind == "score"]
 POSITIVE = ["iou", "dice", "precision", "recall", "specificity", "ber", "mcc", "iou_images", "dice_images"]
@@ -648,12 +649,12 @@ def test_pictures_of_classes_are_side_by_side_with_the_metric_of_the_image(tmp_p
         bottom = drawn.convert("RGB").crop((0, drawn.height - 1, *drawn.size)).tobytes()
         metric = number(result.per_image["a"]["miou"])
         assert drawn.info["Description"] == f"ground truth | prediction | errors, mIoU {metric}"
-    zero, one, void, right, wrong = map(
-        bytes.fromhex, (*(c[1:] for c in class_colours(2)), GUIDE[1:], "ffffff", FALSE_POSITIVE[1:])
-    )
-    parts = (void * 5 + zero * 25 + one * 30, zero * 20 + one * 40, right * 15 + wrong * 10 + right * 30)
+    zero, one, right, wrong = map(bytes.fromhex, (*(c[1:] for c in class_colours(2)), "ffffff", FALSE_POSITIVE[1:]))
+    parts = (zero * 25 + one * 30, zero * 20 + one * 40, right * 15 + wrong * 10 + right * 30)
     places = [bottom.find(part) for part in parts]
     assert -1 < places[0] < places[1] < places[2]
+    hatching = {bottom[k : k + 3].hex() for k in range(places[0] - 15, places[0], 3)}
+    assert hatching <= {GUIDE[1:].lower(), STATE_COLOURS["between"][1:].lower()}
 
 
 def test_check_finds_what_cannot_be_counted(tmp_path):

@@ -241,6 +241,7 @@ def image_of_many(random):
         ranks=np.concatenate([np.arange(number) for number in detections]),
         matched=bits[0] & ~bits[1],
         ignored=bits[1],
+        hits=random.integers(0, 3, detections.sum()),
     )
 
 
