@@ -75,7 +75,10 @@ class ScoredInstances(InputSettings):
         if predicted.scores is None or not np.isfinite(predicted.scores).all():
             problem = Message("no-scores", "has detections without a score, or with one that is no number")
             hint = Message(
-                "fix", "give each a score; without scores, objects are {kind}", kind=Setting("kind", "instances")
+                "fix",
+                "give each a score; without scores, objects are {kind}, or of several classes {panoptic}",
+                kind=Setting("kind", "instances"),
+                panoptic=Setting("kind", "panoptic"),
             )
             raise DataError(sample.predicted_file, problem, hint)
         if self.classes is not None:

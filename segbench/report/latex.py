@@ -19,6 +19,7 @@ from segbench.core.metric import Metric, columns, headline
 from segbench.core.names import PART, latex_name, one_line, unknown_to_pdflatex
 from segbench.core.numbers import number
 from segbench.core.text_table import Heading, Mark, TextTable
+from segbench.inputs.class_names import in_no_mean
 from segbench.report.latex_width import EM, latex_width
 from segbench.report.tables import PartRow, ResultSet, TableSettings, listed, part_rows, part_table, table_of_sets
 from segbench.statistics.comparison import Comparison
@@ -294,9 +295,13 @@ def _tables_by_class(results: Sequence[Result], settings: TableSettings) -> list
 def _table_of_classes(
     parts: Sequence[PartRow], metric: Metric, results: Sequence[Result], settings: TableSettings
 ) -> TextTable:
-    """Return one row per method, a column per class and one of their mean, with intervals or the spread of images."""
+    """Return one row per method, a column per class and one of their mean, with intervals or the spread of images.
+
+    The background, which is not in the mean, comes behind it.
+    """
     methods = list(dict.fromkeys(part.method for part in parts))
-    of_columns = grouped(((part.kind, part.name), part) for part in sorted(parts, key=lambda part: part.kind == "mean"))
+    in_order = sorted(parts, key=lambda part: (in_no_mean(part.result.settings), part.kind == "mean"))
+    of_columns = grouped(((part.kind, part.name), part) for part in in_order)
     columns = list(of_columns)
     measured = [
         part for part in chain(*of_columns.values()) if any(own.key == metric.key for own in part.result.metrics)

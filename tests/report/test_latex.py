@@ -204,3 +204,5 @@ def test_a_comment_names_the_background_which_is_in_no_mean():
     result = evaluate([(labels, labels), (labels, labels[::-1])], protocol=protocol)
     text = document([result], "latex", TableSettings(rows="class"))
     assert "% left out of means over classes, background: ground\n" in text
+    header = next(line for line in text.splitlines() if line.startswith("method"))
+    assert header.replace("\\", "").replace(" ", "").split("&") == ["method", "car", "tree", "mean", "ground"]

@@ -52,6 +52,15 @@ class NumberedMasks(NamedTuple):
         sides = [numbers == number if members is None else members[numbers] for numbers in (self.truth, self.predicted)]
         return [np.ascontiguousarray(side).view(np.uint8) for side in sides]
 
+    def without(self, numbers: Sequence[int]) -> NumberedMasks:
+        """Return the maps without some of the masks."""
+        if self.members is not None:
+            members = self.members.copy()
+            members[np.array(numbers) - 1] = False
+            return self._replace(members=members)
+        truth, predicted = (np.where(np.isin(side, numbers), 0, side).astype(side.dtype) for side in self[:2])
+        return self._replace(truth=truth, predicted=predicted)
+
 
 def masks_of_pair(masks: MaskPair) -> NumberedMasks:
     """Return a mask and a predicted one."""

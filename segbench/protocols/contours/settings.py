@@ -147,11 +147,12 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
         The larger of the 95th percentiles of both directions, or that of both directions together.
     nsd : float or sequence of float
         Tolerances of NSD, in pixels or in the unit of `spacing`, 0 or more.
-    spacing : float, sequence of float, mapping, path, or "header"
+    spacing : float, sequence of float, mapping, path, or "header", optional
         How far apart pixels or voxels are: distances and tolerances are then in mm. One number is that along all axes;
         several are in the order of the axes, (height, width) or (depth, height, width). A mapping has those of each
         image by its name, and a CSV file in a column `spacing`, as width x height x depth: ``0.78x0.78x3``. With
-        ``"header"`` they are those of the ground truth's header.
+        ``"header"`` they are those of the ground truth's header. None: of volumes those of headers that have them, else
+        1.
     empty : {"undefined", "diagonal"} or float
         What distances are where one mask is empty: undefined, the diagonal of the image, or a number in pixels or mm;
         where both are, 0.
@@ -226,9 +227,8 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
         measuring="union",
         none="none takes NSD away",
     )
-    spacing: float | Sequence[Any] | Mapping[str, Any] | str | PathLike[str] = option(
+    spacing: float | Sequence[Any] | Mapping[str, Any] | str | PathLike[str] | None = option(
         "Set the size of pixels in mm: of all images, of each (CSV), or as headers have it.",
-        1.0,
         metavar="MM|WxHxD|header|FILE.csv",
         read=typed_spacing,
         write=typed_text,
@@ -268,10 +268,11 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
     def __post_init__(self) -> None:
         check_settings(self)
         self._settle_convention()
-        set_fields(self, spacing=read_spacing(self.spacing), nsd=_tolerances(self.nsd), empty=_empty(self.empty))
+        set_fields(self, spacing=None if self.spacing is None else read_spacing(self.spacing))
+        set_fields(self, nsd=_tolerances(self.nsd), empty=_empty(self.empty))
         self._refuse_pairs()
         take_settings(self)
-        set_fields(self, reads=reading_for(self.reads, cast("Spacing", self.spacing)))
+        set_fields(self, reads=reading_for(self.reads, self._spacing))
         labels, names = cast("Sequence[ClassLabel]", self.classes), cast("Sequence[str]", self.names)
         set_fields(self, background=read_background(self.background, labels, names) if self._of_classes else ())
 
@@ -410,7 +411,12 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
     @property
     def has_factor(self) -> bool:
         """Whether the spacing is one number for all images, by which distances in pixels are multiplied."""
-        return isinstance(self.spacing, float)
+        return isinstance(self._spacing, float)
+
+    @property
+    def _spacing(self) -> Spacing:
+        """The spacing, which is 1 where none is given."""
+        return 1.0 if self.spacing is None else cast("Spacing", self.spacing)
 
     @property
     def of_volumes(self) -> bool:
@@ -420,18 +426,18 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
     @property
     def why_not_alone(self) -> Message | str:
         """Why an image cannot be counted by itself: its inputs say so, or sizes are found by its name."""
-        return super().why_not_alone or why_not_without_name(cast("Spacing", self.spacing))
+        return super().why_not_alone or why_not_without_name(self._spacing)
 
     @property
     def expects_volumes(self) -> bool:
         """Whether voxels are measured, or have sizes along three axes."""
-        return self.of_volumes or is_of_volumes(cast("Spacing", self.spacing))
+        return self.of_volumes or is_of_volumes(self._spacing)
 
     def for_volumes(self, *, with_header: bool = False) -> Self:
         """Return the protocol that measures volumes; `with_header` says that files have spacings in their headers."""
         if self.sequences:
             return self
-        spacing = HEADER if with_header and self.spacing == 1 else self.spacing
+        spacing = HEADER if with_header and self.spacing is None else self.spacing
         return replace(self, surface=VOXELS_OF_PIXELS.get(str(self.surface), self.surface), spacing=spacing)
 
     @property
@@ -464,14 +470,14 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
             empty=self.empty,
             spacing=self._factor,
             nsd=cast("tuple[float, ...]", self.nsd),
-            unit="" if self.spacing == 1 else "mm",
+            unit="" if self._spacing == 1 else "mm",
             is_flat=not self.of_volumes,
         )
 
     @property
     def _factor(self) -> float:
         """What distances are multiplied by after counting."""
-        return cast("float", self.spacing) if self.has_factor else 1.0
+        return cast("float", self._spacing) if self.has_factor else 1.0
 
     @property
     def usual_unit(self) -> str:
@@ -499,7 +505,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
                 "surface": str(self.surface),
                 "hd95": str(self.hd95),
                 "empty": self.empty if isinstance(self.empty, str) else written(self.empty),
-                "spacing": spacing_text(cast("Spacing", self.spacing)),
+                "spacing": spacing_text(self._spacing),
                 "nsd": written(cast("tuple[float, ...]", self.nsd)) or "none",
             }
         if self._kind == _MASKS:
@@ -518,7 +524,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
         contours = cast("ContourCounts", counts)
         if contours.classes == _OBJECTS:
             return cls(sequences=True)
-        return cls._measuring(contours.classes, surface=contours.surface, spacing=HEADER if contours.unit else 1.0)
+        return cls._measuring(contours.classes, surface=contours.surface, spacing=HEADER if contours.unit else None)
 
     @classmethod
     def _measuring(cls, classes: str, **settings: Any) -> Contours:
@@ -618,7 +624,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
     @cached_property
     def _spacing_by_image(self) -> Lookup:
         """The spacing; of each image by its name where they differ."""
-        return as_lookup(cast("Spacing", self.spacing))
+        return as_lookup(self._spacing)
 
     def _refuse_dimensions(self, sample: Sample) -> None:
         """Refuse an image of other dimensions than the surface is for."""
@@ -631,7 +637,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
             steps = counts.steps[0].tolist()
             is_exact = all(step * unit == exact(size) for step, size in zip(steps, sizes, strict=True))
             return () if is_exact else (_ROUNDED,)
-        if sample.spacing is None or set(sample.spacing) == {self.spacing}:
+        if sample.spacing is None or set(sample.spacing) == {self._spacing}:
             return ()
         message = Message(
             "header-spacing",
@@ -639,7 +645,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
             used=Setting("spacing", self._factor),
             setting=Setting("spacing", HEADER),
         )
-        if self.spacing == 1:
+        if self._spacing == 1:
             message = Message(
                 "header-spacing",
                 "distances are in {unit}, and headers have spacings; {setting} measures in mm",
@@ -665,7 +671,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
         """Mark the pixels of both contours by their distance to the other, see `states_called`."""
         from segbench.protocols.contours.pictures import contour_states
 
-        masks = self._masks(self.inputs.interpret(sample))
+        masks = self._drawn_masks(sample)
         return contour_states(masks, self._near, self._sizes_of(sample, masks))[0]
 
     def pictures(self, sample: Sample, counts: Any, thresholds: FloatArray) -> Pictures:
@@ -673,7 +679,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
         from segbench.protocols.contours.pictures import contour_pictures
 
         table = self.table({sample.name: counts})
-        masks = self._masks(self.inputs.interpret(sample))
+        masks = self._drawn_masks(sample)
         sizes = self._sizes_of(sample, masks)
         return contour_pictures(masks, self._near, sizes, self.metrics(), table.image_summary())
 
@@ -688,6 +694,12 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
         """How far apart contours may be in pictures, in pixels: the smallest tolerance above 0, or 2 pixels."""
         tolerances = cast("tuple[float, ...]", self.nsd)
         return next((tolerance / self._factor for tolerance in tolerances if tolerance), 2.0)
+
+    def _drawn_masks(self, sample: Sample) -> NumberedMasks:
+        """Return the masks of an image that count in means: the contour of the background would be a frame."""
+        masks = self._masks(self.inputs.interpret(sample))
+        classes, background = cast("Sequence[ClassLabel]", self.classes), cast("tuple[int, ...]", self.background)
+        return masks.without([classes.index(label) + 1 for label in background]) if background else masks
 
     def _masks(self, image: Any) -> NumberedMasks:
         """Return the masks of an image, as it is interpreted."""

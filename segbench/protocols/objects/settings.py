@@ -148,7 +148,7 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         pixel.
     interpolate : bool
         FROC: read sensitivity between points of the curve, as LUNA16, CAMELYON16 and MONAI do.
-    spacing : float, sequence of float, mapping, path, or "header"
+    spacing : float, sequence of float, mapping, path, or "header", optional
         How far apart pixels or voxels are, as in `Contours`: of `min_size` and ``lesion_hd95``.
 
     Raises
@@ -247,9 +247,8 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
     interpolate: bool = option(
         "Read FROC between points of the curve, as LUNA16 does.", False, measuring="apart", rare=True
     )
-    spacing: float | Sequence[Any] | Mapping[str, Any] | str | PathLike[str] = option(
+    spacing: float | Sequence[Any] | Mapping[str, Any] | str | PathLike[str] | None = option(
         "Set the size of pixels in mm: of all images, of each (CSV), or as headers have it.",
-        1.0,
         metavar="MM|WxHxD|header|FILE.csv",
         read=typed_spacing,
         example="0.78x0.78x3",
@@ -259,8 +258,9 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
 
     @classmethod
     def class_for(cls, settings: Mapping[str, Any]) -> type[Protocol]:
-        """Return scored objects of that kind, which are a protocol of their own."""
-        if cls is Objects and settings.get("kind") == SCORED:
+        """Return scored objects, which are a protocol of their own: of that kind, or where only classes are given."""
+        of_classes = settings.get("classes") is not None and settings.keys() <= {"classes", "names"}
+        if cls is Objects and (settings.get("kind") == SCORED or of_classes):
             scored: type[Protocol] = import_module("segbench.protocols.objects.scored").ScoredObjects
             return scored
         return cls
@@ -296,7 +296,7 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
             )
         self._settle_sizes()
         take_settings(self)
-        set_fields(self, reads=reading_for(self.reads, cast("Spacing", self.spacing)))
+        set_fields(self, reads=reading_for(self.reads, self._spacing))
 
     def _settle_sizes(self) -> None:
         """Read what touches, which objects are left out as they are too small, and in which unit."""
@@ -306,7 +306,7 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         set_fields(self, dilate=as_whole(self.dilate, Setting("dilate", None), most=_MOST_DILATIONS))
         expected = "a size of at least 0"
         set_fields(self, min_size=as_real(self.min_size, Setting("min_size", None), expected, least=0, most=1e18))
-        set_fields(self, spacing=read_spacing(self.spacing))
+        set_fields(self, spacing=None if self.spacing is None else read_spacing(self.spacing))
         if self.dilate:
             set_fields(self, connectivity=CONNECTIVITY_OF_VOLUMES.get(self.connectivity, self.connectivity))
         for name in ("min_true", "min_predicted"):
@@ -319,7 +319,7 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
                         other=Setting(name, None),
                     )
                 )
-        if self.kind == INSTANCES and not self.min_size and self.spacing != 1:
+        if self.kind == INSTANCES and not self.min_size and self.spacing is not None:
             raise ArgumentError(
                 Message(
                     "no-effect",
@@ -337,12 +337,12 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
     @property
     def why_not_alone(self) -> Message | str:
         """Why an image cannot be counted by itself: its inputs say so, or sizes are found by its name."""
-        return super().why_not_alone or why_not_without_name(cast("Spacing", self.spacing))
+        return super().why_not_alone or why_not_without_name(self._spacing)
 
     @property
     def expects_volumes(self) -> bool:
         """Whether voxels are measured, or have sizes along three axes."""
-        return self.of_volumes or is_of_volumes(cast("Spacing", self.spacing))
+        return self.of_volumes or is_of_volumes(self._spacing)
 
     def for_volumes(self, *, with_header: bool = False) -> Self:
         """Return the protocol that measures volumes; `with_header` says that files have spacings in their headers."""
@@ -357,7 +357,7 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
                 )
             )
         measures_sizes = self.kind == COMPONENTS or self.min_size > 0
-        spacing = HEADER if with_header and self.spacing == 1 and measures_sizes else self.spacing
+        spacing = HEADER if with_header and self.spacing is None and measures_sizes else self.spacing
         if self.kind == INSTANCES:
             return replace(self, spacing=spacing)
         connectivity = CONNECTIVITY_OF_VOLUMES.get(self.connectivity, self.connectivity)
@@ -379,10 +379,15 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         return Objects(kind=SCORED)
 
     @property
+    def _spacing(self) -> Spacing:
+        """The spacing, which is 1 where none is given."""
+        return 1.0 if self.spacing is None else cast("Spacing", self.spacing)
+
+    @property
     def distance_unit(self) -> str:
         if not self.of_volumes:
             return ""
-        return VOXELS if self.spacing == 1 else "mm"
+        return VOXELS if self._spacing == 1 else "mm"
 
     @cached_property
     def inputs(self) -> PanopticMaps | NumberedObjects | CutMasks:
@@ -454,7 +459,7 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         """The smallest size and the spacing, where they matter."""
         signed = {"min_size": written((self.min_size,))} if self.min_size else {}
         if self.min_size or self.of_volumes:
-            signed["spacing"] = spacing_text(cast("Spacing", self.spacing))
+            signed["spacing"] = spacing_text(self._spacing)
         return signed
 
     def measuring_settings(self) -> frozenset[str]:
@@ -468,7 +473,7 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         objects = cast("ObjectCounts", counts)
         if objects.of != COMPONENTS:
             return cls(kind=cast("Kind", objects.of))
-        spacing = HEADER if objects.unit else 1.0
+        spacing = HEADER if objects.unit else None
         connectivity = objects.connectivity or 8
         at = 0.5 if objects.scored else None  # at any score, they have the same metrics
         return cls(kind=cast("Kind", COMPONENTS), connectivity=connectivity, spacing=spacing, at=at)
@@ -611,7 +616,7 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
             dilate=self.dilate,
             largest_left_out=largest_of_size(self.min_size, sizes),
         )
-        return counts.with_lesions(*lesions, connectivity=self.connectivity, unit="" if self.spacing == 1 else "mm")
+        return counts.with_lesions(*lesions, connectivity=self.connectivity, unit="" if self._spacing == 1 else "mm")
 
     def refuse_unfit(self, sample: Sample) -> None:
         self._refuse_dimensions(sample)
@@ -620,12 +625,12 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
     def _sizes_of(self, sample: Sample, dimensions: int) -> Sizes:
         """Return how far apart pixels or voxels are along each axis."""
         sizes = sizes_of(self._spacing_by_image, sample, dimensions)
-        return (cast("float", self.spacing),) * dimensions if sizes is None else sizes
+        return (cast("float", self._spacing),) * dimensions if sizes is None else sizes
 
     @cached_property
     def _spacing_by_image(self) -> Lookup:
         """The spacing; of each image by its name where they differ."""
-        return as_lookup(cast("Spacing", self.spacing))
+        return as_lookup(self._spacing)
 
     def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:
         """Outline what is found at the lowest threshold of IoU, at .5 of components, and what is missed or false."""

@@ -12,6 +12,7 @@ from segbench.core.numbers import number
 from segbench.core.text_table import Mark
 from segbench.drawing.axes import fitted
 from segbench.drawing.palette import OTHER
+from segbench.inputs.class_names import in_no_mean
 from segbench.report.page.charts import Figure
 from segbench.report.page.lines import ChartLine, LineAxis
 from segbench.report.plots.methods import Method
@@ -33,7 +34,8 @@ class MethodsByClass:
 def class_table(methods: Sequence[Method]) -> MethodsByClass | None:
     """Return the main metric of each class of each method; None where methods have no classes."""
     classes = [parts_if_any(method.result, "class") for method in methods]
-    names = list(dict.fromkeys(name for parts in classes for name in parts))
+    in_means = {name: not in_no_mean(part.settings) for parts in classes for name, part in parts.items()}
+    names = sorted(in_means, key=in_means.__getitem__, reverse=True)  # the background comes last
     first = next((part for parts in classes for part in parts.values()), None)
     if first is None:
         return None

@@ -74,7 +74,8 @@ def plot_classes(
     -------
     matplotlib Axes
         Shares go from 0 to 1; the axis of distances ends beyond the longest bar. A class on which the metric is
-        undefined has no bar and comes last. The means of the legend leave out the background.
+        undefined has no bar and comes last. The means of the legend leave out the background, which
+        comes last.
 
     Raises
     ------
@@ -123,7 +124,7 @@ def plot_classes(
     shown = next((candidate for candidate in metrics if candidate.key == metric), Metric(key=metric))
     values = np.array([[class_result.summary[metric] for class_result in parts.values()] for parts in classes])
     within_means = [not in_no_mean(class_result.settings) for class_result in classes[0].values()]
-    order = np.argsort(-shown.direction * values[0], kind="stable")  # nan comes last
+    order = np.lexsort((-shown.direction * values[0], np.logical_not(within_means)))  # nan and the background come last
     ax = as_axes(ax)
     looks = _bars_of(ax, results, values, within_means)
     thickness, ink = _BAR / len(results), ax.xaxis.label.get_color()

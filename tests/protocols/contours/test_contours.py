@@ -29,6 +29,7 @@ from segbench import (
     process_pool,
 )
 from segbench.core.messages import Setting, part_of
+from segbench.core.sample import Sample
 from segbench.protocols.states import State
 
 
@@ -558,6 +559,19 @@ def test_titles_name_millimetres():
     titles = [metric.heading for metric in Contours(spacing=0.7, nsd=(1,)).metrics()]
     assert "HD95 (mm)" in titles
     assert "NSD@1 mm" in titles
+
+
+@pytest.mark.parametrize("classes", [[0, 1], [0, (1,), (1, 2)]])
+def test_pictures_show_no_contour_of_the_background(classes):
+    truth = np.zeros((1, 12, 12), np.uint8)
+    truth[0, 4:8, 4:8] = 1
+    sample = Sample("a", truth, truth)
+    protocol = Contours(classes=classes, background=0)
+    drawn = np.pad(np.pad(np.zeros((2, 2), bool), 1, constant_values=True), 4)
+    np.testing.assert_array_equal(protocol.states(sample, 0.5) != State.NOTHING, drawn)
+    picture = protocol.pictures(sample, protocol.count(sample).counts, np.array([0.5]))
+    np.testing.assert_array_equal(picture.truth != 0, drawn)
+    assert (Contours(classes=classes, background="none").states(sample, 0.5)[0] != State.NOTHING).all()
 
 
 def test_states_show_how_far_contours_are_off(tmp_path):

@@ -402,6 +402,11 @@ class TestSpacing:
             surface="areas", spacing=0.7
         )
 
+    def test_a_spacing_of_1_is_not_that_of_headers(self):
+        protocol = Contours(spacing=1).for_volumes(with_header=True)
+        assert protocol.signature_fields()["spacing"] == "1"
+        assert Contours().signature_fields() == Contours(spacing=1).signature_fields()
+
     def test_surfaces_of_volumes_are_not_for_images(self):
         with refused("other-dimensions", DataError):
             count(cube(3)[0], cube(3)[0], Contours(surface="areas"))

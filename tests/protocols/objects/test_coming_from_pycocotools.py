@@ -74,6 +74,21 @@ def test_boxes(coco, measured):
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
 
 
+def test_boxes_of_results_without_have_the_area_of_masks_there(coco, measured):
+    theirs = evaluated(*coco, "bbox").stats
+    np.testing.assert_allclose(numbers(measured(*coco, overlap="box")), theirs, rtol=0, atol=1e-12)
+    assert np.abs(numbers(measured(*coco, overlap="box", area="box")) - theirs).max() > 1e-3  # by area
+
+
+def test_boxes_alone(coco, measured):
+    truth, results = coco[0], [{**result} for result in with_boxes(coco[1])]
+    for result in results:
+        del result["segmentation"]
+    theirs = evaluated(truth, results, "bbox").stats
+    ours = numbers(measured(truth, results, overlap="box", area="box"))
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
+
+
 def test_masks_with_boxes_have_the_area_of_their_boxes_there(coco, measured):
     truth, results = coco[0], with_boxes(coco[1])
     theirs = evaluated(truth, results, "segm").stats

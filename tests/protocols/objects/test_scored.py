@@ -32,6 +32,12 @@ def scored(truth, predicted, **settings):
     return count(truth, predicted, Objects(kind="scored", **settings))
 
 
+@pytest.mark.parametrize("settings", [{"classes": (1, 3)}, {"classes": (1, 3), "names": ("cat", "dog")}])
+def test_objects_of_some_classes_are_scored_objects(settings):
+    assert Objects(**settings) == ScoredObjects(**settings)
+    assert not isinstance(Objects(divisor=1000, **settings), ScoredObjects)
+
+
 def test_objects_of_kind_scored_are_scored_objects():
     assert Objects(kind="scored", overlap="box") == ScoredObjects(overlap="box")
     with pytest.raises(sb.ArgumentError, match="min_size"):

@@ -333,6 +333,12 @@ class TestSets:
         assert "spacing:header" in result.signature
         assert "connectivity:26" in result.signature
 
+    def test_a_spacing_of_1_is_not_that_of_headers(self, folders):
+        result = evaluate(*folders, components(spacing=1))
+        for name in ("a", "b"):
+            assert result.counts[name] == count(*self.arrays_of(folders, name), components())
+        assert "spacing:1" in result.signature
+
     def test_label_maps_of_instances(self, folders):
         numbered = [label(array, np.ones((3, 3, 3)))[0] for array in self.arrays_of(folders, "a")]
         for folder, array in zip(folders, numbered, strict=True):

@@ -719,6 +719,13 @@ class TestBarsOfClasses:
         assert ax.get_xlim()[1] > 12
         assert ax.get_xlabel() == "HD95 (px), lower is better"
 
+    def test_the_background_comes_last(self):
+        truth = np.array([[0, 1, 1, 2, 3]])
+        predicted = np.array([[0, 1, 2, 2, 3]])
+        protocol = segbench.Labels(classes="bg=0,a=1,b=2,c=3,none=4", background=0)
+        ax = segbench.plot_classes(evaluate([(truth, predicted)], protocol=protocol))
+        assert [text.get_text() for text in ax.get_yticklabels()] == ["c", "a", "b", "none", "bg"]
+
     def test_a_metric_below_zero_has_its_bar(self):
         truth = np.array([[0, 1, 0, 1]])
         result = evaluate([(truth, 1 - truth)], protocol=segbench.Labels(classes=2))
