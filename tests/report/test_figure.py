@@ -436,3 +436,16 @@ def test_ground_truth_of_classes_shows_their_contours_where_they_fill_the_image(
     drawn = grid_of(result, FigureSettings(rows="a")).layers["a", 0].truth
     assert drawn[10, 9] == drawn[10, 10] == 255
     assert drawn[10, 5] == drawn[10, 14] == 0
+
+
+def test_human_annotators_are_no_problem_unless_they_are_asked_for(tmp_path):
+    kept, settings = tmp_path / "r.segbench", segbench.Boundaries(thresholds=5)
+    write_folder(tmp_path / "drawn", {f"a.{number}.png": square() for number in (1, 2)})
+    write_folder(tmp_path / "net", {"a.png": square()})
+    segbench.evaluate(tmp_path / "drawn", tmp_path / "net", settings, gt_pattern="*.#", results=kept)
+    segbench.evaluate(tmp_path / "drawn", None, segbench.Annotators(settings=settings), gt_pattern="*.#", results=kept)
+    done = run(tmp_path)
+    assert (done.exit_code, "compares annotators" in done.stderr) == (0, False)
+    assert (tmp_path / "f.pdf").exists()
+    asked = run(tmp_path, "--methods", "net,human")
+    assert (asked.exit_code, "human: compares annotators" in asked.stderr) == (1, True)

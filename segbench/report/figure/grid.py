@@ -235,13 +235,17 @@ def grid_of(results: Result | Sequence[Result], settings: FigureSettings) -> Fig
 
 
 def _drawable(results: Sequence[Result], methods: Sequence[str]) -> tuple[list[Result], list[Message]]:
-    """Return the results with pictures, in the order of methods or the best first, and why others have none."""
+    """Return the results with pictures, in the order of methods or the best first, and why others have none.
+
+    Human annotators, which never have any, are no problem unless they were asked for.
+    """
     if not results:
         raise ArgumentError(Message("no-results", "no results to draw"))
     if methods:
         results = _of_methods(results, methods)
     reasons = {k: why_no_pictures(first_run(result)) for k, result in enumerate(results)}
-    problems = [f"{results[k].label}: " + reason for k, reason in reasons.items() if reason]
+    expected = {k: reason for k, reason in reasons.items() if reason and (methods or results[k].rules.competes)}
+    problems = [f"{results[k].label}: " + reason for k, reason in expected.items()]
     drawn = [results[k] for k, reason in reasons.items() if not reason]
     if not drawn:
         full_protocol(first_run(results[0]))
