@@ -42,10 +42,10 @@ def _image_of(name: str, images: Collection[str]) -> str:
     """Return the image whose name that of a photograph, perhaps without folders, begins with, the longest; or ""."""
     parts = name.split("/")
     for folders in range(len(parts)):
-        *place, stem = parts[folders:]
+        *inner, stem = parts[folders:]
         words = stem.split("_")
         for end in range(len(words), 0, -1):
-            image = "/".join([*place, "_".join(words[:end])])
+            image = "/".join([*inner, "_".join(words[:end])])
             if image in images:
                 return image
     return ""
