@@ -97,11 +97,15 @@ DIAGONAL = Guide(np.array(_UNIT), np.array(_UNIT))
 
 
 class ChartAxis(NamedTuple):
-    """An axis: its title, its ends, and what the script of the page calls its values."""
+    """An axis: its title, its ends, and what the script of the page calls its values.
+
+    Of values on a logarithmic axis, `ticks` are the places and what is written there; other axes number themselves.
+    """
 
     title: str
     column: str = ""
     ends: tuple[float, float] = _UNIT
+    ticks: tuple[tuple[float, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -205,6 +209,8 @@ def draw_chart(ax: Axes, chart: Chart, methods: Sequence[tuple[LineStyle, str]])
     if is_new:
         ax.set(xlim=chart.x.ends, ylim=chart.y.ends, xlabel=chart.x.title, ylabel=chart.y.title)
         open_frame(ax)
+        if chart.x.ticks:
+            ax.set_xticks([at for at, _ in chart.x.ticks], [written for _, written in chart.x.ticks])
         for guide in chart.guides:
             _draw_guide(ax, guide)
         if chart.guides:

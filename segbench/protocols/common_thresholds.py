@@ -146,10 +146,15 @@ def in_order(per_image: Mapping[str, AtThresholds]) -> Iterator[AtThresholds]:
 
 
 def precision_at(at: FloatArray, recalls: FloatArray, precisions: FloatArray) -> FloatArray:
-    """Interpolate the precision of curves, one per row, at the recalls `at`; nan outside the recalls of a curve."""
+    """Interpolate the precision of curves, one per row, at the recalls `at`; nan outside the recalls of a curve.
+
+    Thresholds rise along a row. Where recall folds back at low ones, as that of thick boundaries does, a curve passes a
+    recall twice: the precision is that of the highest threshold that reaches it, never a mixture of both.
+    """
     interpolated = np.full((len(recalls), at.size), np.nan)
-    for row, recall, precision in zip(interpolated, recalls, precisions, strict=True):
-        distinct, first = np.unique(recall, return_index=True)
+    highest = np.maximum.accumulate(recalls[:, ::-1], axis=1)[:, ::-1]
+    for row, recall, precision, rises in zip(interpolated, recalls, precisions, recalls >= highest, strict=True):
+        distinct, first = np.unique(recall[rises], return_index=True)
         if distinct.size > 1:
-            row[:] = np.interp(at, distinct, precision[first], left=np.nan, right=np.nan)
+            row[:] = np.interp(at, distinct, precision[rises][first], left=np.nan, right=np.nan)
     return interpolated

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import unicodedata
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,43 @@ _CHANNEL = "_0000"
 _DARKEST, _BRIGHTEST = 0.5, 99.5  # percentiles of volumes that are black and white
 
 
-def photographs(folder: str) -> dict[str, Source]:
-    """Find the photograph of each image in a folder or an archive: its name, with any extension."""
+def photographs(folder: str, images: Collection[str]) -> dict[str, Source]:
+    """Find the photographs of images in a folder or an archive, each named as its image, with any extension.
+
+    Else it is the only file whose name goes on after the image's with ``_``, as ``NAME_leftImg8bit`` of Cityscapes, or
+    lies in further folders.
+    """
     by_name = {shown(unicodedata.normalize("NFC", photo.stem)): photo.source for photo in list_place(folder).entries}
     # nnU-Net calls the first channel of a case NAME_0000.
     channels = {name.removesuffix(_CHANNEL): path for name, path in by_name.items() if name.endswith(_CHANNEL)}
-    return channels | by_name
+    longer: dict[str, list[Source]] = {}
+    for name, path in by_name.items():
+        longer.setdefault(_image_of(name, images), []).append(path)
+    return {image: paths[0] for image, paths in longer.items() if len(paths) == 1} | channels | by_name
+
+
+def _image_of(name: str, images: Collection[str]) -> str:
+    """Return the image whose name that of a photograph, perhaps without folders, begins with, the longest; or ""."""
+    parts = name.split("/")
+    for folders in range(len(parts)):
+        *inner, stem = parts[folders:]
+        words = stem.split("_")
+        for end in range(len(words), 0, -1):
+            image = "/".join([*inner, "_".join(words[:end])])
+            if image in images:
+                return image
+    return ""
+
+
+def no_photograph(image: str, folder: str) -> Message:
+    """Say that an image has no photograph, and how it would be found."""
+    return Message(
+        "no-photograph",
+        "{image}: has no photograph in {folder}; expected a single file called {name}.* or {name}_*",
+        image=image,
+        folder=folder,
+        name=image.rpartition("/")[2],
+    )
 
 
 def read_photograph(path: Source) -> ByteArray:

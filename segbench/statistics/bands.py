@@ -75,7 +75,8 @@ def curve_band(
     -------
     Band
         Read off the interpolated curve of each replicate: of pixels as Davis and Goadrich interpolate it, of boundaries
-        straight between thresholds, as their area is measured. At recalls that not every replicate reaches, nan.
+        straight between thresholds, from the highest to where recall no longer rises. At recalls that not every
+        replicate reaches, nan.
 
     Raises
     ------

@@ -18,6 +18,7 @@ from segbench.report.figure.drawing import LEAST, axes_for, draw_grid
 from segbench.report.figure.files import LARGEST, save_figure
 from segbench.report.figure.grid import FigureSettings, grid_of
 from segbench.report.figure.tiles import save_tiles
+from segbench.report.photographs import photographs
 
 NAMES = ("a", "b", "c", "d")
 WRONG = {"good": (0, 2, 4, 6), "poor": (40, 2, 60, 6)}
@@ -278,7 +279,8 @@ def test_what_cannot_be_drawn_is_named_and_nothing_at_all_is_an_error(tmp_path):
     done = run(tmp_path, "--rows", "a,b", "--images", str(tmp_path / "photos"))
     assert done.exit_code == 1
     assert "has changed since it was counted" in done.stderr
-    assert "b: has no photograph in" in done.stderr
+    cure = "expected a single file called b.* or b_*"
+    assert f"b: has no photograph in {tmp_path / 'photos'}; {cure}" in done.stderr
     assert (tmp_path / "f.pdf").exists()
     (tmp_path / "f.pdf").unlink()
     for method in WRONG:
@@ -436,3 +438,38 @@ def test_ground_truth_of_classes_shows_their_contours_where_they_fill_the_image(
     drawn = grid_of(result, FigureSettings(rows="a")).layers["a", 0].truth
     assert drawn[10, 9] == drawn[10, 10] == 255
     assert drawn[10, 5] == drawn[10, 14] == 0
+
+
+def test_human_annotators_are_no_problem_unless_they_are_asked_for(tmp_path):
+    kept, settings = tmp_path / "r.segbench", segbench.Boundaries(thresholds=5)
+    write_folder(tmp_path / "drawn", {f"a.{number}.png": square() for number in (1, 2)})
+    write_folder(tmp_path / "net", {"a.png": square()})
+    segbench.evaluate(tmp_path / "drawn", tmp_path / "net", settings, gt_pattern="*.#", results=kept)
+    segbench.evaluate(tmp_path / "drawn", None, segbench.Annotators(settings=settings), gt_pattern="*.#", results=kept)
+    done = run(tmp_path)
+    assert (done.exit_code, "compares annotators" in done.stderr) == (0, False)
+    assert (tmp_path / "f.pdf").exists()
+    asked = run(tmp_path, "--methods", "net,human")
+    assert (asked.exit_code, "human: compares annotators" in asked.stderr) == (1, True)
+
+
+def test_photographs_may_lie_deeper_and_have_longer_names_but_a_file_belongs_to_one_image(tmp_path):
+    photo = np.zeros((2, 2), np.uint8)
+    names = ("a/x_left.png", "val/a/y_left.png", "a/z.png", "a/z_mask.png", "a/v_1.png", "a/v_2.png", "a/x_1_left.png")
+    write_folder(tmp_path / "photos", dict.fromkeys(names, photo))
+    images = {"a/x", "a/x_1", "a/y", "a/z", "a/v", "a", "left"}
+    named = {image: path.name for image, path in photographs(str(tmp_path / "photos"), images).items()}
+    # v has two files, of which neither is its own.
+    assert {image: named[image] for image in images & set(named)} == {
+        "a/x": "x_left.png",
+        "a/x_1": "x_1_left.png",
+        "a/y": "y_left.png",
+        "a/z": "z.png",
+    }
+
+
+def test_without_a_single_photograph_there_is_no_column_of_them(results, tmp_path):
+    write_folder(tmp_path / "others", {"else.png": square()})
+    grid = grid_of(results, FigureSettings(images=tmp_path / "others", rows="a"))
+    assert grid.columns == ("Ground truth", "good", "poor")
+    assert "has no photograph in" in str(grid.problems[0])

@@ -185,6 +185,13 @@ def test_a_boundary_band_of_images_all_alike_is_the_curve_where_it_was_measured(
     assert np.isnan(band.low[[0, 3, 9, 10]]).all()
 
 
+def test_where_recall_folds_back_a_boundary_band_follows_the_curve_from_the_highest_threshold():
+    # From .6 to .3 recall rises from .4 to .8 as precision falls from .8 to .5; at .1 thick lines are matched worse.
+    counts = BoundaryCounts([0.1, 0.3, 0.6], [6, 8, 4], [10, 10, 10], [6, 8, 4], [60, 16, 5])
+    band = curve_band({str(k): counts for k in range(5)}, points=11, replicates=10)
+    assert band.low[[4, 5, 6, 7, 8]] == pytest.approx([0.8, 0.725, 0.65, 0.575, 0.5])
+
+
 def test_a_boundary_band_widens_with_what_images_differ_in():
     images = {str(k): BoundaryCounts([0.2, 0.6], [8, 4], [10, 10], [8, 4], [12 + k, 5]) for k in range(12)}
     band = curve_band(images, points=11, replicates=200)

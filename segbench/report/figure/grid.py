@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 
@@ -41,7 +41,7 @@ from segbench.report.figure.rows import chosen_images, image_metric
 from segbench.report.figure.settings import STYLES, USUAL_ROWS, VENUES
 from segbench.report.grounds import NAMED, blended, class_palette, washed
 from segbench.report.overlays import refuse_unreached
-from segbench.report.photographs import photographs, read_photograph
+from segbench.report.photographs import no_photograph, photographs, read_photograph
 from segbench.report.ranking import best_first, competing_order
 from segbench.report.slices import Plane
 
@@ -120,7 +120,7 @@ class FigureGrid:
     @property
     def columns(self) -> tuple[str, ...]:
         """What the columns show, in words."""
-        photograph = () if self.settings.images is None else (PHOTOGRAPH,)
+        photograph = (PHOTOGRAPH,) if self.photos else ()
         return (*photograph, TRUTH, *self.methods)
 
     def paint(self, view: View, column: int, size: tuple[int, int]) -> ByteArray | None:
@@ -224,7 +224,8 @@ def grid_of(results: Result | Sequence[Result], settings: FigureSettings) -> Fig
     if not images:
         raise DataError(methods[0], problems[0], CHOOSE_OTHERS)
     shapes = {image: next(of.states.shape for (name, _), of in layers.items() if name == image) for image in images}
-    photos = _photos(settings.images, shapes, planes, problems)
+    every = set().union(*(result.counts for result in drawn))
+    photos = _photos(settings.images, every, shapes, planes, problems)
     views = _views(shapes, settings.crops)
     value_name = next(iter(layers.values())).value_name
     sliced = [f"{image} is a volume: {plane.title}." for image, plane in planes.items()]
@@ -235,13 +236,17 @@ def grid_of(results: Result | Sequence[Result], settings: FigureSettings) -> Fig
 
 
 def _drawable(results: Sequence[Result], methods: Sequence[str]) -> tuple[list[Result], list[Message]]:
-    """Return the results with pictures, in the order of methods or the best first, and why others have none."""
+    """Return the results with pictures, in the order of methods or the best first, and why others have none.
+
+    Human annotators, which never have any, are no problem unless they were asked for.
+    """
     if not results:
         raise ArgumentError(Message("no-results", "no results to draw"))
     if methods:
         results = _of_methods(results, methods)
     reasons = {k: why_no_pictures(first_run(result)) for k, result in enumerate(results)}
-    problems = [f"{results[k].label}: " + reason for k, reason in reasons.items() if reason]
+    expected = {k: reason for k, reason in reasons.items() if reason and (methods or results[k].rules.competes)}
+    problems = [f"{results[k].label}: " + reason for k, reason in expected.items()]
     drawn = [results[k] for k, reason in reasons.items() if not reason]
     if not drawn:
         full_protocol(first_run(results[0]))
@@ -288,21 +293,20 @@ def _cut(result: Result, threshold: float | None) -> float:
 
 def _photos(
     folder: str | PathLike[str] | None,
+    every: Collection[str],
     shapes: Mapping[str, tuple[int, ...]],
     planes: Mapping[str, Plane],
     problems: list[Message],
 ) -> dict[str, ByteArray]:
-    """Read the photographs of images, as large as these."""
+    """Read the photographs of those of all images that have a shape here, as large as this."""
     from PIL import Image
 
     if folder is None:
         return {}
-    known, photos = photographs(os.fspath(folder)), {}
+    known, photos = photographs(os.fspath(folder), every), {}
     for image, (height, width) in shapes.items():
         if image not in known:
-            problems.append(
-                Message("no-photograph", "{image}: has no photograph in {folder}", image=image, folder=str(folder))
-            )
+            problems.append(no_photograph(image, os.fspath(folder)))
             continue
         try:
             pixels = read_photograph(known[image])

@@ -97,7 +97,7 @@ def _short(value: float) -> float | None:
 
 def _of_curves(chart: Chart, methods: Sequence[Method]) -> Figure:
     """Draw a chart of curves: guides below, the best method on top."""
-    x, y = Scale(*chart.x.ends, _LEFT, _RIGHT), Scale(*chart.y.ends, _BOTTOM, _TOP)
+    x, y = Scale(*chart.x.ends, _LEFT, _RIGHT, chart.x.ticks), Scale(*chart.y.ends, _BOTTOM, _TOP)
     parts = [axes(x, y, chart.x.title, chart.y.title)]
     for guide in (*chart.guides, *chart.levels):
         known, css = np.isfinite(guide.y), "iso" if guide.is_equal_f else "chance"

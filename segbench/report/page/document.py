@@ -29,7 +29,7 @@ from segbench.core.grouping import grouped
 from segbench.core.messages import Either, Message, Setting
 from segbench.core.metric import Metric, footnotes, headline, image_headline, images_at_their_best
 from segbench.core.names import shortened
-from segbench.core.numbers import exact, many, number
+from segbench.core.numbers import exact, many, number, of_all
 from segbench.core.protocol import Pictured, states_called
 from segbench.core.settings import as_path, as_whole, check_choice
 from segbench.drawing import palette
@@ -46,7 +46,7 @@ from segbench.report.page.classes import chart_of_classes, class_table
 from segbench.report.page.lines import FOLDED
 from segbench.report.page.panels import GalleryRow, Panels, chosen_rows, gallery, panels
 from segbench.report.page.pictures import alphas
-from segbench.report.photographs import photographs
+from segbench.report.photographs import no_photograph, photographs
 from segbench.report.plots.methods import Method, pooled_classes, styles_of
 from segbench.report.ranking import headline_order
 from segbench.report.remarks import remarks
@@ -122,7 +122,8 @@ def export_report(
     test : {"t-test", "signed-rank"}
         Which test decides the comparison; see `segbench.compare`.
     images : path, optional
-        Folder or archive of the photographs, named as the images are, shown beside the pictures.
+        Folder or archive of the photographs, named as the images are, perhaps with ``_`` and more behind, shown beside
+        the pictures.
     most_panels : int, optional
         How many images get pictures: those of the gallery, then the worst; 0 for none. By default as many as keep the
         page below 6 MB, and as large as that allows.
@@ -136,7 +137,8 @@ def export_report(
     Returns
     -------
     tuple of str
-        Where pictures could not be drawn, how many and why, one line per protocol; the page says it, too.
+        Where pictures could not be drawn, how many and why, one line per protocol; the page says it, too. Another line
+        where images have no photograph.
 
     Raises
     ------
@@ -190,8 +192,10 @@ def export_report(
     check_choice(test, Setting("test", None), get_args(Test))
     if most_panels is not None:
         most_panels = as_whole(most_panels, "most_panels")
-    photos = {} if images is None else photographs(os.fspath(images))
-    hide = str if paths else _hiding(results, None if images is None else os.fspath(images))
+    every = set().union(*(result.counts for result in results))
+    folder = None if images is None else os.fspath(images)
+    photos = {} if folder is None else photographs(folder, every)
+    hide = str if paths else _hiding(results, folder)
     protocols = by_protocol(results, by_group=True).values()
     sections: list[dict[str, Any]] = []
     missing: list[str] = []
@@ -219,6 +223,10 @@ def export_report(
         section = _section(methods, opening, rows, pictures.hidden(hide), hide)
         sections.append(section | {"parts": [*section["parts"], *parts]})
         missing += [pictures.missing] if pictures.missing else []
+        without = [image for image in pictures.by_image if image not in photos]
+        if folder is not None and without:
+            count = of_all(len(without), len(pictures.by_image), "image", "have")
+            missing.append(f"{count} no photograph; the first: {no_photograph(without[0], folder)}")
         reported += protocol_results
     page = _html(sections, title or _title(reported))
     write_file(target, page.encode("utf-8", "backslashreplace"), hint=_HINT)

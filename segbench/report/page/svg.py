@@ -23,12 +23,13 @@ NOTHING_DRAWN = Markup("")
 
 @dataclass(frozen=True)
 class Scale:
-    """From values, `low` to `high`, to places in the drawing, `start` to `end`."""
+    """From values, `low` to `high`, to places in the drawing, `start` to `end`; with the ticks that it is to have."""
 
     low: float
     high: float
     start: float
     end: float
+    own_ticks: tuple[tuple[float, str], ...] = ()
 
     def at(self, values: ArrayLike) -> FloatArray:
         """Return the positions of values in the drawing."""
@@ -41,7 +42,9 @@ class Scale:
 
     @property
     def ticks(self) -> list[tuple[float, str]]:
-        """Round values within the scale, at most seven: the place of each, and what is written there."""
+        """Its own, or round values within the scale, at most seven: the place of each, and what is written there."""
+        if self.own_ticks:
+            return [(self.place(value), written) for value, written in self.own_ticks]
         from matplotlib.ticker import MaxNLocator
 
         ticks = MaxNLocator(_MOST_TICKS, steps=[1, 2, 5, 10]).tick_values(self.low, self.high)

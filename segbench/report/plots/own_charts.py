@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from functools import partial
 from typing import Literal
 
@@ -91,7 +92,8 @@ def _charts_of_froc(methods: Sequence[Method]) -> list[Chart]:
         shares = froc.sensitivity(2.0**at, np.ones((1, table.images)))[0] if froc and table.images else np.empty(0)
         known = np.isfinite(shares)
         layers.append([Path(at[: known.size][known], shares[known])])
-    x = ChartAxis("False detections per image (power of two)", "", (low, high))
+    ticks = tuple((float(np.log2(rate)), f"{Fraction(rate)}") for rate in FROC_RATES.values())
+    x = ChartAxis("False detections per image", "", (low, high), ticks)
     y = ChartAxis("Share of the objects found")
     corners = "lower right", "upper left"
     return [Chart("froc", "Objects found at false detections per image (FROC)", x, y, layers, corners=corners)]
@@ -121,7 +123,8 @@ def _charts_of_pimo(methods: Sequence[Method]) -> list[Chart]:
         return np.log10(rates[known]), recalls[known]
 
     low, high = np.log10(RATES).tolist()
-    x = ChartAxis("Mean FPR of normal images (power of ten)", "", (low, high))
+    ticks = tuple((float(np.log10(float(rate))), rate) for rate in ("1e-5", "2e-5", "5e-5", "1e-4"))
+    x = ChartAxis("Mean FPR of normal images", "", (low, high), ticks)
     y = ChartAxis("Mean recall of images")
     layers = _layers(methods, line, x)
     corners = "upper left", "lower right"

@@ -1,6 +1,7 @@
 """FROC of scored objects and of components with scores: drawings worked by hand, and the rules of official scripts."""
 
 import math
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -306,3 +307,15 @@ def test_the_plot_has_the_values_of_the_table():
     masks = sb.evaluate([(truth, truth) for truth, _ in images], protocol=Objects(kind="components"))
     with pytest.raises(sb.ArgumentError, match="no scores"):
         sb.plot(masks, "froc")
+
+
+def test_the_axis_is_numbered_by_false_detections_per_image_in_plots_and_on_the_page(tmp_path):
+    images = drawn_maps(np.random.default_rng(5))
+    result = sb.evaluate({str(number): image for number, image in enumerate(images)}, protocol=COMPONENTS)
+    written = ["1/8", "1/4", "1/2", "1", "2", "4", "8"]
+    ax = sb.plot(result, "froc", ax=Figure().subplots())
+    assert ax.get_xlabel() == "False detections per image"
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == written
+    sb.export_report(result, tmp_path / "page.html")
+    (chart,) = re.findall(r'<svg[^>]*aria-label="Objects found at.*?</svg>', (tmp_path / "page.html").read_text())
+    assert re.findall(r">([^<]+)</text>", chart)[:8] == [*written, "False detections per image"]

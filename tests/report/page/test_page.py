@@ -590,6 +590,14 @@ class TestPictures:
         assert max(decoded(first["photo"]).shape) == 512
         assert "second.jpg" in second["noPhoto"]
 
+    def test_images_without_a_photograph_are_counted_with_the_cure(self, paper_results, tmp_path):
+        photos = write_folder(tmp_path / "photos", {"first_left.png": np.zeros((3, 7), np.uint8)})
+        (missing,) = export_report(paper_results, tmp_path / "page.html", images=photos)
+        assert missing == (
+            f"1 of 2 images has no photograph; the first: second: has no photograph in {photos}; "
+            "expected a single file called second.* or second_*"
+        )
+
     def test_the_worst_images_get_the_pictures(self, tmp_path):
         gt, one = write_methods(tmp_path, {"one": 1}, images=12)
         result = evaluate(gt, one)
