@@ -164,15 +164,18 @@ def _advice(
             number=label,
         )
     else:
-        hint = _listed_too(others, named, protocol)
+        hint = _listed_too(others, named, protocol, Setting("void", sorted({0, *void})) if min(labels) == 1 else None)
     if not often_void:
         return hint
     void_labels = labels_text(often_void)
     return Message("fix", "{hint}; leave {labels} out if it is void: {void}", hint=hint, labels=void_labels, void=out)
 
 
-def _listed_too(others: Sequence[int], named: NamedClasses, protocol: str) -> Message:
-    """Say how to list labels that are none of the classes, as background or as classes."""
+def _listed_too(others: Sequence[int], named: NamedClasses, protocol: str, void_0: Setting | None) -> Message:
+    """Say how to list labels that are none of the classes, as background or as classes.
+
+    `void_0` leaves 0 out beside classes from 1, where data sets such as ADE20K have it for what nobody labelled.
+    """
     several = len(others) > 1
     them, are = ("them", "are") if several else ("it", "is")
     listed = f"{'labels' if several else 'label'} {labels_text(others)}"
@@ -189,6 +192,9 @@ def _listed_too(others: Sequence[int], named: NamedClasses, protocol: str) -> Me
     if 0 in others:
         how = "as classes" if several else "as a class"
         as_class = Message("fix", "{how} {classes}", how=how, classes=as_classes)
+        if void_0 and not several:
+            unlabelled = Message("fix", "if nobody labelled pixels of 0, leave them out: {void}", void=void_0)
+            return alternatives([unlabelled, background, as_class], "; ")
         return joined([alternatives([background, as_class], "; "), see])
     as_listed = Message(
         "alternatives",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -149,6 +150,17 @@ def as_map_text(mapping: str | Mapping[int, int], name: str) -> str:
     text = mapping.replace(" ", "")
     Remapping.parse(text)
     return text
+
+
+def pairs_text(pairs: Mapping[int, int]) -> str:
+    """Write pairs of label and class, in the order of labels, runs of them as ranges."""
+    ranges = groupby(enumerate(pairs.items()), lambda placed: [number - placed[0] for number in placed[1]])
+    parts = []
+    for _, placed in ranges:
+        first, *others = (pair for _, pair in placed)
+        sides = zip(first, others[-1], strict=True) if others else ((number,) for number in first)
+        parts.append("=".join("-".join(map(str, numbers)) for numbers in sides))
+    return ",".join(parts)
 
 
 def shift_to_zero(classes: Sequence[int]) -> str:
