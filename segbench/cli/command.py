@@ -66,12 +66,13 @@ class Command(click.Command):
         **extra: Any,  # noqa: ANN401  as Click declares it
     ) -> click.Context:
         """Read the command line, and say in plain words what of it cannot be read."""
+        words = (*args,)
         try:
             return super().make_context(info_name, args, parent, **extra)
         except (click.exceptions.NoArgsIsHelpError, UsageError):  # a help, with nothing before it, and our own errors
             raise
         except click.UsageError as error:
-            raise UsageError(self._explained(error, parent), error.ctx) from None
+            raise UsageError(self._explained(error, parent, words), error.ctx) from None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Refuse an option that is given twice, of which Click takes the last without a word."""
@@ -89,10 +90,10 @@ class Command(click.Command):
                     raise UsageError(message, ctx)
         return super().parse_args(ctx, args)
 
-    def _explained(self, error: click.UsageError, parent: click.Context | None) -> Message:
+    def _explained(self, error: click.UsageError, parent: click.Context | None, words: Sequence[str]) -> Message:
         """Add to a message what was probably meant."""
         if isinstance(error, click.NoSuchOption):
-            return self._no_such_option(error, parent)
+            return self._no_such_option(error, parent, words)
         text = error.format_message()
         if isinstance(error, click.MissingParameter) and isinstance(error.param, Argument):
             return Message("no-argument", "{text}: {help}", text=text.rstrip("."), help=error.param.help)
@@ -102,7 +103,7 @@ class Command(click.Command):
         option = param.opts[-1] if param is not None else getattr(error, "option_name", "")
         return Message("unreadable-option", "{text}", text=text, option=option) if option else plain(text)
 
-    def _no_such_option(self, error: click.NoSuchOption, parent: click.Context | None) -> Message:
+    def _no_such_option(self, error: click.NoSuchOption, parent: click.Context | None, words: Sequence[str]) -> Message:
         """Say what an option that there is not was probably meant for."""
         from segbench.cli.guesses import option_meant
 
@@ -110,7 +111,7 @@ class Command(click.Command):
         own = {flag: getattr(parameter, "value", "") for parameter in self.params for flag in parameter.opts}
         every = {} if parent is None else commands_of(parent.find_root())
         has = [verb for verb, command in every.items() if any(name in parameter.opts for parameter in command.params)]
-        meant = option_meant(name, own)
+        meant = option_meant(name, own, words)
         near = [*(error.possibilities or ())]
         if meant:
             return Message("no-such-option", "No such option: {typed}; {meant}", typed=name, meant=meant, near=near)
