@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 _EXPECTED = "write VALUE=LABEL pairs: 7=0,8=1; ranges of one length: 1-150=0-149; and * for all other values: *=255"
 _MOST_VALUES = 1 << 16  # as a label map has at most
+_FEWEST_LEVELS = 256
+"""Distinct values that images of negative values exceed."""
+_MOST_LABELS = 1000
+"""Distinct labels that an image holds at most."""
 _PART = re.compile(r"(\*|-?[0-9]{1,9})(?:-([0-9]{1,9}))?=(-?[0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 
@@ -150,6 +154,11 @@ def as_map_text(mapping: str | Mapping[int, int], name: str) -> str:
     text = mapping.replace(" ", "")
     Remapping.parse(text)
     return text
+
+
+def are_intensities(values: Sequence[int] | Array) -> bool:
+    """Return whether the rising values of an image are those of a photograph or scan, such as one of CT."""
+    return len(values) > _MOST_LABELS or (len(values) > _FEWEST_LEVELS and bool(values[0] < -1))
 
 
 def pairs_text(pairs: Mapping[int, int]) -> str:

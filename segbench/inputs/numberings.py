@@ -25,7 +25,7 @@ from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.core.messages import Either, Message, Setting, joined
 from segbench.inputs.class_names import classes_of
 from segbench.inputs.label_maps import INSTANCES, LabelMaps
-from segbench.inputs.label_rules import VOIDS
+from segbench.inputs.label_rules import UNLABELLED, VOIDS
 from segbench.inputs.label_values import Remapping, pairs_text, shift_to_zero
 
 _FEWEST_CLASSES = 3
@@ -334,6 +334,8 @@ def _plain(values: IntArray, instance: int) -> IntArray:
 
 def _instance(values: IntArray, maps: Iterable[str], labels: Sequence[int], void: Sequence[int]) -> int:
     """Return one of the values that are ids of instances, 0 if any of the large ones is something else."""
+    if min(values.tolist(), default=0) < UNLABELLED:  # as in images of CT
+        return 0
     known = {*labels, *(value for text in maps for value in _parsed(text).labels)}
     large = [value for value in values.tolist() if value >= INSTANCES and value not in {*void, *VOIDS}]
     return large[-1] if large and all(v not in known and v // INSTANCES in known for v in large) else 0
