@@ -19,7 +19,7 @@ from segbench.inputs.class_names import format_background, void_without, with_ba
 from segbench.inputs.label_inputs import LabelInputs
 from segbench.inputs.label_rules import LABELS_BELOW, OFTEN_VOID, ORDER, VOIDS, listed
 from segbench.inputs.label_summaries import LabelsSummary
-from segbench.inputs.label_values import Remapping
+from segbench.inputs.label_values import Remapping, pairs_text
 from segbench.inputs.numberings import StoredLabels
 from segbench.inputs.renumbering import RENUMBERED, Renumbering, find_renumbering
 from segbench.inputs.summaries import UncountedError
@@ -34,7 +34,7 @@ _FEWEST_IDENTICAL = 3
 @rule("renumbered", needs=["looked_at"])
 def stored_otherwise(seen: Seen) -> list[Finding]:
     """Find that stored labels have other numbers than the maps expect, and the maps that they need."""
-    uncounted = _uncounted(seen)
+    uncounted = {image: error for image, error in _uncounted(seen).items() if error.error.kind != "intensities"}
     stored = {summary.prediction: summary.stored for summary in seen.counted if summary.stored}
     stored |= {error.inputs.files["prediction"]: error.stored for error in uncounted.values() if error.stored}
     if not stored or seen.label_inputs is None:
@@ -140,9 +140,9 @@ def joined_labels(seen: Seen) -> list[Finding]:
         settings += [Setting("void", (void,))] if name == "gt_map" and not inputs.void else []
         fix = Message(
             "fix",
-            "if that is no class, {settings}; if it is meant, name it: {names:,}",
+            "if that is no class, {settings}; if it is meant, name it: {names}",
             settings=joined(settings, " and "),
-            names=[f"{label}={label}" for label in labels],
+            names=first_names(pairs_text({label: label for label in labels}).split(","), _NAMED, ","),
         )
         places = (
             Place(summary.truth_file if name == "gt_map" else summary.prediction, holding(summary.joined[name]))

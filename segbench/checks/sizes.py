@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from segbench.checks.findings import About, Finding, Place, failing, finding, found_in
 from segbench.checks.seen import Seen, rule
 from segbench.checks.survey import Misfit, kind_of
 from segbench.core.grouping import grouped
-from segbench.core.messages import Message, Setting, joined
+from segbench.core.messages import Either, Message, Setting, joined
 from segbench.inputs.stacks import ClassMapsError, ClassStackError
 from segbench.inputs.summaries import UncountedError
+from segbench.loaders.instance_sources import InstanceSource
+from segbench.loaders.listing import SampleFiles
 from segbench.loaders.sizes import HINT, SizeError, how_to_fix
 from segbench.loaders.volume_pairs import GridError
+from segbench.protocols.registry import verb_of
 
 RENAME = Message(
     "fix",
@@ -114,4 +118,14 @@ def unreadable(seen: Seen) -> list[Finding]:
         total=seen.total,
         errors=sorted({error.kind for error in others.values()}),
     )
-    return failing(message, others, "write the files again")
+    found = failing(message, others, "write the files again")
+    if verb_of(type(seen.protocol)) == "objects" or not all(map(_lists_instances, seen.pairing.files)):
+        return found
+    objects = Either("Objects()", "segbench check objects GT PRED")
+    as_instances = Message("fix", "both sides are files of instances: {objects}", objects=objects)
+    return [replace(error, fix=joined((as_instances, error.fix), "; else ")) for error in found]
+
+
+def _lists_instances(files: SampleFiles) -> bool:
+    """Return whether both sides of an image are files that list instances."""
+    return all(isinstance(source, InstanceSource) for source in (files.prediction, *files.ground_truths))

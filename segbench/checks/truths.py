@@ -12,7 +12,7 @@ from segbench.checks.findings import Finding, Place, finding, found_in, holding
 from segbench.checks.map_kinds import labels_as_scores
 from segbench.checks.seen import Seen, rule
 from segbench.core.grouping import grouped
-from segbench.core.messages import Message, Setting, as_message
+from segbench.core.messages import Either, Message, Setting, as_message
 from segbench.core.numbers import written
 from segbench.inputs.label_rules import (
     BOTH_SIDES,
@@ -293,6 +293,9 @@ def several_annotators(seen: Seen) -> list[Finding]:
     if settled == "ruled":
         rule = Message("fix", "{annotators}, any, all or each", annotators=Setting("annotators", "majority"))
         fix = Message("alternatives", "{rule}; or {one}", rule=rule, one=fix)
+    if several and all(truth.suffix == ".mat" for files in seen.pairing.files for truth in files.ground_truths):
+        boundaries = Either("Boundaries()", "segbench check boundaries GT PRED")
+        fix = Message("fix", "ground truth of BSDS500: {boundaries}; else {others}", boundaries=boundaries, others=fix)
     places = [
         Place(summary.image, Message("detail", "{annotators:many annotator}", annotators=len(summary.truths)))
         for summary in several

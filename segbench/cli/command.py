@@ -122,7 +122,7 @@ class Command(click.Command):
         own = {flag: getattr(parameter, "value", "") for parameter in self.params for flag in parameter.opts}
         every = {} if parent is None else commands_of(parent.find_root())
         has = [verb for verb, command in every.items() if any(name in parameter.opts for parameter in command.params)]
-        meant = option_meant(name, values, own)
+        meant = option_meant(name, values, own, args)
         near = [*(error.possibilities or ())]
         if name != error.option_name:
             error = click.NoSuchOption(name, ctx=error.ctx)

@@ -9,11 +9,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from segbench.cli.options import required
-from segbench.core.errors import ArgumentError
-from segbench.core.guesses import BENCHMARKS, COMMANDS, METRICS, options_meant, plain, value_kept
+from segbench.core.errors import ArgumentError, SegbenchError
+from segbench.core.guesses import BENCHMARKS, COMMANDS, METRICS, REDUCED, options_meant, plain, value_kept
 from segbench.core.messages import NOTHING, Message, Setting, joined
 from segbench.core.names import first_names
 from segbench.core.settings import options_of
+from segbench.inputs.class_names import classes_of
+from segbench.inputs.class_regions import counted_labels
+from segbench.inputs.label_values import shift_to_zero
 from segbench.loaders.presets import presets
 from segbench.protocols.guesses import measured_by
 from segbench.protocols.registry import protocols_of, verbs
@@ -44,10 +47,10 @@ def command_meant(typed: str, known: Collection[str]) -> Message:
     return Message("meant", "Did you mean segbench {command}?", command=command)
 
 
-def option_meant(typed: str, values: Sequence[str], known: Mapping[str, str]) -> Message:
+def option_meant(typed: str, values: Sequence[str], known: Mapping[str, str], words: Sequence[str]) -> Message:
     """Say which option was meant by one that there is not, with its values; empty if nobody knows.
 
-    `known` has what each option takes.
+    `known` has what each option takes, and `words` are those of the command line.
     """
     word = typed.lower().replace("_", "-")
     in_table = any(flag in known for flag, _ in options_meant(typed))
@@ -60,8 +63,22 @@ def option_meant(typed: str, values: Sequence[str], known: Mapping[str, str]) ->
             return Message("advice", "{advice}", advice=flag)
         if flag in known and (not value.isupper() or value == known[flag]):
             kept = value_kept(flag, value, values, known[flag].split("|"))
-            return Message("meant", "write {typed}", typed=f"{flag} {kept}".rstrip())
+            of_classes = _for_classes(words).get(f"{flag} {value}")
+            return Message("meant", "write {typed}", typed=of_classes or f"{flag} {kept}".rstrip())
     return NOTHING
+
+
+def _for_classes(words: Sequence[str]) -> dict[str, str]:
+    """Return examples of options, each with what is meant for the classes that a command line has."""
+    apart = [word for part in words for word in (part.split("=", 1) if part.startswith("--classes=") else [part])]
+    typed = "".join(apart[apart.index("--classes") + 1 :][:1]) if "--classes" in apart else ""
+    with suppress(SegbenchError):  # of classes that nothing reads
+        labels = counted_labels(classes_of(typed)[0])
+        if shift := shift_to_zero(labels):
+            return {REDUCED: f"--gt-map {shift},0=255"}
+        if labels[:1] == (1,):
+            return {REDUCED: "--void 0"}
+    return {}
 
 
 def titles_of(metric: Metric) -> list[str]:

@@ -45,6 +45,8 @@ COMMANDS = {
 BENCHMARKS = "evaluate evaluation eval score benchmark bench measure count"
 """What other tools call a benchmark of any kind."""
 
+REDUCED = "--gt-map 1-5=0-4,0=255"
+"""What is meant by reducing label 0, for five classes."""
 OPTIONS = {
     "--intervals 95": "--ci --confidence --confidence-interval --bootstrap --level --std",
     "--intervals 99": "--alpha --p-value --significance-level",
@@ -119,7 +121,8 @@ OPTIONS = {
     "--digits 3": "--decimals --precision --round --decimal-places",
     "--size 3.5x3": "--figsize --fig-size --width --height --figure-size",
     "--overlap mask": "--iou-type --ioutype",
-    "--gt-map 1-5=0-4": "--reduce-zero-label --mapping --label-map --label-mapping --remap",
+    REDUCED: "--reduce-zero-label",
+    "--gt-map 1-5=0-4": "--mapping --label-map --label-mapping --remap",
     "--classes dataset.json": "--dataset-json --djfile --djf",
     "no file of plans is needed; leave it out": "--pfile --plans",
     "--classes 1,3": "--cat-ids --catids --category-ids --class-ids -l",

@@ -181,7 +181,7 @@ class ClassLabelMaps(LabelInputs):
                 maps, labels=self.labels, named=self.named_classes, void=void, valid=valid, protocol=protocol
             )
         except DataError as error:
-            renumbered = self._renumbered_in(maps, valid)
+            renumbered = None if error.kind == "intensities" else self._renumbered_in(maps, valid)
             if renumbered is None:
                 raise
             raise DataError(error.path, joined([error.what, renumbered.what]), renumbered.fix) from None

@@ -211,6 +211,11 @@ def labels_text(labels: Sequence[int]) -> str:
     return written_classes(labels, list(map(str, labels)))
 
 
+def few_labels(labels: Sequence[int]) -> str:
+    """Write labels as runs of them, of many the first."""
+    return first_names(labels_text(labels).split(","), _NAMED, ",")
+
+
 def with_labels(labels: Sequence[ClassLabel], names: Sequence[str], more: Sequence[int]) -> Setting | Message:
     """Write the setting of classes that holds some labels more: where all rise, in their places, else in front."""
     added, known = [(label, str(label)) for label in more], [*zip(labels, names, strict=True)]
@@ -219,7 +224,7 @@ def with_labels(labels: Sequence[ClassLabel], names: Sequence[str], more: Sequen
     text = written_classes(*zip(*together, strict=True))
     if len(text) <= _LONGEST_ADVICE:
         return Setting("classes", text)
-    return Message("setting", "{classes} with {labels}", classes=Setting("classes"), labels=labels_text(more))
+    return Message("setting", "{classes} with {labels}", classes=Setting("classes"), labels=few_labels(more))
 
 
 def with_background(labels: Sequence[ClassLabel], names: Sequence[str], more: Sequence[int]) -> Message:
@@ -229,7 +234,8 @@ def with_background(labels: Sequence[ClassLabel], names: Sequence[str], more: Se
 
 def format_background(labels: Sequence[int]) -> Setting:
     """Return the setting of the background."""
-    return Setting("background", labels[0] if len(labels) == 1 else labels_text(labels))
+    text = labels_text(labels)
+    return Setting("background", labels[0] if len(labels) == 1 else text if len(text) <= _LONGEST_ADVICE else ...)
 
 
 def read_classes(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:

@@ -11,18 +11,19 @@ import numpy as np
 
 from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.core.errors import DataError
-from segbench.core.messages import Message, Setting, alternatives, joined, protocol_with
+from segbench.core.messages import Either, Message, Setting, alternatives, joined, protocol_with
 from segbench.core.numbers import verb
-from segbench.inputs.class_names import labels_text, with_background, with_labels
+from segbench.inputs.class_names import few_labels, labels_text, with_background, with_labels
 from segbench.inputs.class_regions import ClassLabel
-from segbench.inputs.label_maps import InterpretedMaps, LabelMap, LabelMaps
+from segbench.inputs.label_maps import Coded, InterpretedMaps, LabelMap, LabelMaps
 from segbench.inputs.label_rules import LABELS_BELOW, OFTEN_VOID, VOIDS, Advice, ManyValuesError, is_apart
-from segbench.inputs.label_values import Remapping, places_of, shift_to_zero
+from segbench.inputs.label_values import Remapping, are_intensities, places_of, shift_to_zero
 from segbench.loaders.reading import how_to_save_labels
 
 NamedClasses: TypeAlias = tuple[Sequence[ClassLabel], Sequence[str]]
 """Labels and names of classes."""
 _SHOWN = 20
+_OF_8_BITS = 256
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -52,6 +53,7 @@ def count_maps(
     size = len(labels)
     width, left_out, unknown = size + 1, size, size + 1
     truth, predicted = (side.coded for side in maps)
+    _refuse_intensities(maps.predicted, _values_in(predicted) if predicted.values.size > _OF_8_BITS else ())
     table, columns = places_of(truth.values, labels), places_of(predicted.values, labels)
     table += (table == size) & ~np.isin(truth.values, void)
     codes, rows = truth.codes, table
@@ -66,6 +68,35 @@ def count_maps(
         advise = partial(_advice, labels=labels, named=named, void=void, remap=remap, protocol=protocol)
         raise _foreign(maps.truth, foreign, np.unique(truth.values[occurring]).tolist(), advise)
     return counts[:size], int(counts[left_out].sum())
+
+
+def _values_in(coded: Coded) -> Sequence[int]:
+    """Return the labels that a map holds, rising."""
+    values: list[int] = np.unique(coded.values[np.bincount(coded.codes, minlength=1).nonzero()[0]]).tolist()
+    return values
+
+
+def _refuse_intensities(label_map: LabelMap, values: Sequence[int]) -> None:
+    """Refuse a map of so many values that they are those of an image, such as one of CT, and no labels."""
+    if not are_intensities(values):
+        return
+    problem = Message(
+        "intensities",
+        "{role} holds {count} distinct values from {lowest} to {highest}: these are intensities of an image, and no "
+        "labels",
+        role=label_map.role,
+        count=len(values),
+        lowest=values[0],
+        highest=values[-1],
+    )
+    fixes: list[Message | str] = [
+        "give label maps: data sets with images in imagesTr have the labels in labelsTr or labelsTs"
+    ]
+    if values[0] >= 0:
+        fixes.append(
+            Message("fix", "numbered objects are for {objects}", objects=Either("Objects()", "segbench objects"))
+        )
+    raise DataError(label_map.file, problem, joined(fixes))
 
 
 def _counted(truth: Array, predicted: Array, rows: Array, columns: Array, size: int) -> IntArray:
@@ -91,6 +122,7 @@ def _count_from_one(labels: Sequence[int], classes: int) -> bool:
 
 def _foreign(truth: LabelMap, foreign: Sequence[int], labels: Sequence[int], advise: Advice) -> DataError:
     """Say which labels of all that a file holds are neither classes nor void; `advise` on those of the whole set."""
+    _refuse_intensities(truth, labels)
     problem = Message(
         "no-class",
         "{noun} {labels}{more} {are} neither a class nor void{background}",
@@ -124,7 +156,7 @@ def _advice(
     highest = max([*labels, *(label for label in stored if label < LABELS_BELOW)])
     often_void = [label for label in foreign if label < 0 or label in VOIDS or is_apart(label, highest)]
     others = [label for label in foreign if label not in often_void]
-    out = Setting("void", sorted({*often_void, *void}))
+    out = Setting("void", sorted({*often_void, *void}) if len(often_void) <= _SHOWN else ...)
     if not others:
         remapped = Setting("gt_map", f"{often_void[0]}=LABEL")
         leave_out = Message("leave-out", "leave such pixels out: {void}", void=out)
@@ -148,7 +180,7 @@ def _advice(
                 gt_map=Setting("gt_map", remap),
                 pred_map=Setting("pred_map", remap),
             ),
-            labels=labels_text(others),
+            labels=few_labels(others),
             classes=with_labels(*named, others),
         )
     elif len(labels) == 1 and others[-1] < labels[0]:
@@ -166,18 +198,21 @@ def _advice(
             number=label + 1 if other is up_to else label,
         )
     else:
-        hint = _listed_too(others, named, protocol)
+        hint = _listed_too(others, named, protocol, Setting("void", sorted({0, *void})) if min(labels) == 1 else None)
     if not often_void:
         return hint
-    void_labels = labels_text(often_void)
+    void_labels = few_labels(often_void)
     return Message("fix", "{hint}; leave {labels} out if it is void: {void}", hint=hint, labels=void_labels, void=out)
 
 
-def _listed_too(others: Sequence[int], named: NamedClasses, protocol: str) -> Message:
-    """Say how to list labels that are none of the classes, as background or as classes."""
+def _listed_too(others: Sequence[int], named: NamedClasses, protocol: str, void_0: Setting | None) -> Message:
+    """Say how to list labels that are none of the classes, as background or as classes.
+
+    `void_0` leaves 0 out beside classes from 1, where data sets such as ADE20K have it for what nobody labelled.
+    """
     several = len(others) > 1
     them, are = ("them", "are") if several else ("it", "is")
-    listed = f"{'labels' if several else 'label'} {labels_text(others)}"
+    listed = f"{'labels' if several else 'label'} {few_labels(others)}"
     as_classes = with_labels(*named, others)
     background = Message(
         "fix",
@@ -191,6 +226,9 @@ def _listed_too(others: Sequence[int], named: NamedClasses, protocol: str) -> Me
     if 0 in others:
         how = "as classes" if several else "as a class"
         as_class = Message("fix", "{how} {classes}", how=how, classes=as_classes)
+        if void_0 and not several:
+            unlabelled = Message("fix", "if nobody labelled pixels of 0, leave them out: {void}", void=void_0)
+            return alternatives([unlabelled, background, as_class], "; ")
         return joined([alternatives([background, as_class], "; "), see])
     as_listed = Message(
         "alternatives",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 
 _EXPECTED = "write VALUE=LABEL pairs: 7=0,8=1; ranges of one length: 1-150=0-149; and * for all other values: *=255"
 _MOST_VALUES = 1 << 16  # as a label map has at most
+_FEWEST_LEVELS = 256
+"""Distinct values that images of negative values exceed."""
+_MOST_LABELS = 1000
+"""Distinct labels that an image holds at most."""
 _PART = re.compile(r"(\*|-?[0-9]{1,9})(?:-([0-9]{1,9}))?=(-?[0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 
@@ -149,6 +154,22 @@ def as_map_text(mapping: str | Mapping[int, int], name: str) -> str:
     text = mapping.replace(" ", "")
     Remapping.parse(text)
     return text
+
+
+def are_intensities(values: Sequence[int] | Array) -> bool:
+    """Return whether the rising values of an image are those of a photograph or scan, such as one of CT."""
+    return len(values) > _MOST_LABELS or (len(values) > _FEWEST_LEVELS and bool(values[0] < -1))
+
+
+def pairs_text(pairs: Mapping[int, int]) -> str:
+    """Write pairs of label and class, in the order of labels, runs of them as ranges."""
+    ranges = groupby(enumerate(pairs.items()), lambda placed: [number - placed[0] for number in placed[1]])
+    parts = []
+    for _, placed in ranges:
+        first, *others = (pair for _, pair in placed)
+        sides = zip(first, others[-1], strict=True) if others else ((number,) for number in first)
+        parts.append("=".join("-".join(map(str, numbers)) for numbers in sides))
+    return ",".join(parts)
 
 
 def shift_to_zero(classes: Sequence[int]) -> str:

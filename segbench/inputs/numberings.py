@@ -25,8 +25,8 @@ from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.core.messages import Either, Message, Setting, joined
 from segbench.inputs.class_names import classes_of
 from segbench.inputs.label_maps import INSTANCES, LabelMaps
-from segbench.inputs.label_rules import VOIDS
-from segbench.inputs.label_values import Remapping, shift_to_zero
+from segbench.inputs.label_rules import UNLABELLED, VOIDS
+from segbench.inputs.label_values import Remapping, pairs_text, shift_to_zero
 
 _FEWEST_CLASSES = 3
 
@@ -218,7 +218,8 @@ def find_numberings(
         return None
     now = _numberings(stored, given_maps, (0, 0), labels)
     expected = set(void) | set(labels)
-    countable = expected.issuperset(_labels_of(stored.truth, gt_map).tolist())
+    unlabelled = {0} if min(labels) == 1 else set()  # beside classes from 1, which advice leaves out as void
+    countable = (expected | unlabelled).issuperset(_labels_of(stored.truth, gt_map).tolist())
     right = now.right if countable else 0
     true_values = _plain(stored.truth, instances[0])
     of_truth = [text for text in _possible(maps, given_maps[0], labels) if not _joins(text, stored.truth, labels)]
@@ -333,6 +334,8 @@ def _plain(values: IntArray, instance: int) -> IntArray:
 
 def _instance(values: IntArray, maps: Iterable[str], labels: Sequence[int], void: Sequence[int]) -> int:
     """Return one of the values that are ids of instances, 0 if any of the large ones is something else."""
+    if min(values.tolist(), default=0) < UNLABELLED:  # as in images of CT
+        return 0
     known = {*labels, *(value for text in maps for value in _parsed(text).labels)}
     large = [value for value in values.tolist() if value >= INSTANCES and value not in {*void, *VOIDS}]
     return large[-1] if large and all(v not in known and v // INSTANCES in known for v in large) else 0
@@ -352,5 +355,5 @@ def known_maps(labels: tuple[int, ...]) -> tuple[str, ...]:
             if classes == {*labels}:
                 maps.append(text)
             elif pairs.keys() == {*labels} and len({*pairs.values()}) == len(pairs):
-                maps.append(",".join(f"{label}={value}" for value, label in pairs.items()))
+                maps.append(pairs_text({label: value for value, label in pairs.items()}))
     return tuple(dict.fromkeys(maps))

@@ -16,13 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from segbench.core.messages import Either, Message, Note, Setting
-from segbench.inputs.label_values import Remapping
+from segbench.inputs.label_values import Remapping, pairs_text
 from segbench.inputs.numberings import known_maps
 
 if TYPE_CHECKING:
@@ -75,7 +74,9 @@ def find_renumbering(
         return None
     pairs = dict(sorted(pairs_of_labels.T.tolist()))
     defined = [text for text in known_maps(tuple(classes)) if _gives(text, others)]
-    return Renumbering(classes=pairs, remap=defined[0] if defined else _written(pairs), shift=0, defined=bool(defined))
+    return Renumbering(
+        classes=pairs, remap=defined[0] if defined else pairs_text(pairs), shift=0, defined=bool(defined)
+    )
 
 
 def _gives(text: str, pairs: Mapping[int, int]) -> bool:
@@ -107,17 +108,6 @@ def _shifted(shift: int, classes: Sequence[int], *, stays: bool) -> str:
     else:
         remap, end = f"{max(first, 1) - 1}-{last - 1}={max(first, 1)}-{last}", last
     return f"{remap},{end}={255 if 255 not in classes else -1}" if stays else remap
-
-
-def _written(pairs: Mapping[int, int]) -> str:
-    """Write pairs of label and class, in the order of labels, runs of them as ranges."""
-    ranges = groupby(enumerate(pairs.items()), lambda placed: [number - placed[0] for number in placed[1]])
-    parts = []
-    for _, placed in ranges:
-        first, *others = (pair for _, pair in placed)
-        sides = zip(first, others[-1], strict=True) if others else ((number,) for number in first)
-        parts.append("=".join("-".join(map(str, numbers)) for numbers in sides))
-    return ",".join(parts)
 
 
 def notes_on_predictions(matrix: IntArray, classes: Sequence[int], images: int, *, remapped: bool) -> tuple[Note, ...]:

@@ -394,6 +394,14 @@ def test_predictions_inside_the_ground_truth_are_no_annotator(segbench, tmp_path
         assert within(answer.error, "contains")["truth"] == "top"
 
 
+def test_annotators_of_bsds500_are_for_boundaries(segbench, tmp_path):
+    truth, scores = blobs().write(tmp_path)
+    cells(tmp_path)
+    (report,) = json.loads(segbench("check", truth, scores, "--format", "json").out)["reports"]
+    assert [finding["kind"] for finding in report["findings"]] == ["annotators"]
+    assert "segbench check boundaries GT PRED; else --annotators" in report["findings"][0]["fix"]
+
+
 def test_of_one_file_the_verb_is_singular(segbench, tmp_path):
     made = blobs()
     made.scores["ape"] = made.scores["ape"][::2, ::2]

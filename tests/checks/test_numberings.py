@@ -14,7 +14,7 @@ from sklearn.metrics import jaccard_score
 
 import segbench as library
 from segbench import Boundaries, Labels, Objects
-from segbench.core.messages import Message
+from segbench.core.messages import Message, Setting
 from segbench.loaders.presets import load_preset
 
 IDS = np.array([7, 8, 11, 12, 13, 17, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 31, 32, 33])
@@ -112,6 +112,21 @@ def test_ade20k_that_is_reduced_already_or_not(tmp_path, true, predicted):
     )
 
 
+def test_zeros_beside_classes_from_1_are_left_out_first(tmp_path):
+    """Maps of ADE20K as stored on both sides, 0 where nobody labelled: no map is needed, void is."""
+    truths, predictions = random_label_maps(150)
+    raw = np.where(truths == 255, 0, truths + 1)
+    raw[raw == 150] = 149  # so that a map to numbers one higher is possible
+    places = write(tmp_path, raw, predictions + 1)
+    (finding,) = library.check(*places, Labels(classes="1-150")).errors
+    assert (finding.kind, finding.settings[0]) == ("not-countable", Setting("void", (0, 255)))
+    found = library.evaluate(*places, Labels(classes="1-150", void=finding.settings[0].value)).summary["miou"]
+    valid = raw > 0
+    assert found == pytest.approx(
+        jaccard_score(raw[valid], predictions[valid] + 1, average="macro", labels=range(1, 151), zero_division=0)
+    )
+
+
 @pytest.mark.parametrize("rule", ["1-5=0-4", "1-5=0-4,0=255"])
 @pytest.mark.parametrize("names", [("gt_map",), ("pred_map",), ("gt_map", "pred_map")])
 def test_own_maps_of_labels_that_are_remapped_already(tmp_path, rule, names):
@@ -176,7 +191,7 @@ def test_panoptic_maps_of_the_other_numbering_are_noted():
     assert notes["right"] == ()
     (note,) = notes["other"]
     assert (note.kind, values_of(note.message.values["what"])["side"]) == ("other-numbers", "predictions")
-    assert values_of(note.message)["remapping"].startswith("0=7,1=8,2=11,3=12,")
+    assert values_of(note.message)["remapping"].startswith("0-1=7-8,2-4=11-13,5=17,")
 
 
 class TestLabelMapsAmongEdges:

@@ -42,6 +42,27 @@ def test_labels_that_are_no_class_are_refused(protocol):
 
 
 @pytest.mark.parametrize("protocol", [Labels, Contours])
+@pytest.mark.parametrize("lowest", [-1024, 0])
+@pytest.mark.parametrize("side", ["truth", "predicted"])
+def test_intensities_are_no_labels(protocol, lowest, side):
+    """As those of CT, which a set has beside its labels."""
+    sides = dict.fromkeys(("truth", "predicted"), np.arange(2400).reshape(40, 60) % 3)
+    sides[side] = np.arange(lowest, lowest + 2400, dtype=np.int16).reshape(40, 60)
+    with refused("intensities", DataError, count=2400, lowest=lowest, highest=lowest + 2399) as raised:
+        interpreted(protocol(classes=3), **sides)
+    assert "labelsTr" in str(raised.value.hint)
+    assert ("segbench objects" in raised.value.hint.written("options")) == (lowest == 0)
+
+
+def test_few_of_many_labels_are_listed():
+    foreign = np.arange(1, 2000, 3).reshape(1, -1)
+    with refused("no-class", DataError) as raised:
+        interpreted(Labels(classes=2, void=()), foreign, foreign * 0)
+    assert "labels 4,7,10,13,16,19,22,25 and " in str(raised.value.hint)
+    assert len(raised.value.hint.written("options")) < 600
+
+
+@pytest.mark.parametrize("protocol", [Labels, Contours])
 def test_an_error_says_that_labels_have_other_numbers_than_the_classes(protocol):
     """Those of Cityscapes as its files hold them: to list them as classes would count four of the nineteen."""
     train_ids = np.repeat(np.array([[0, 10, 13, 18]], np.uint8), 16, axis=0)

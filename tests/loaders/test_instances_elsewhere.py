@@ -147,6 +147,15 @@ def test_boundaries_say_what_measures_instances(drawn, evaluate, form):
     assert "segbench objects GT PRED" in failure.hint.written("options")
 
 
+def test_a_check_says_what_measures_instances(drawn, segbench):
+    labels = CLASSES["two classes"]
+    places = drawn("gt", labels, "COCO"), drawn("ours", labels, "COCO", scored=True)
+    (finding,) = sb.check(*places).errors
+    assert (finding.kind, finding.fix.values["part0"].values["objects"].python) == ("unreadable", "Objects()")
+    assert not sb.check(*places, "objects").errors
+    assert "segbench check objects GT PRED" in segbench("check", *places).out
+
+
 def test_detections_of_several_classes_are_a_soft_map_for_each(drawn, evaluate):
     labels = CLASSES["two classes"]
     predicted = drawn("ours", labels, "COCO", scored=True)
