@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -267,14 +267,18 @@ def refused_set(error: DataError) -> list[Finding]:
     return finding(message, error.hint, [], side=side, whole=True)
 
 
-def uncounted_findings(failures: Mapping[str, DataError], total: int) -> list[Finding]:
-    """List what cannot be counted, with advice that fits all images inspected, ground truth and predictions apart."""
+def uncounted_findings(failures: Mapping[str, DataError], total: int, counted: Collection[float] = ()) -> list[Finding]:
+    """List what cannot be counted, with advice that fits all images inspected, ground truth and predictions apart.
+
+    Ground truth of other images holds the values `counted`.
+    """
     uncounted = {image: error for image, error in failures.items() if isinstance(error, UncountedError)}
     findings: list[Finding] = []
     for side, images in grouped((error.side, image) for image, error in uncounted.items()).items():
         errors: dict[str, DataError] = {image: uncounted[image].error for image in images}
+        known = counted if side == "ground truth" else ()
         of_many_values = {image: error for image, error in errors.items() if isinstance(error, ManyValuesError)}
-        values = sorted({value for error in of_many_values.values() for value in error.stored})
+        values = sorted({value for error in of_many_values.values() for value in error.stored}.union(known))
         other_side = sorted({value for error in of_many_values.values() for value in error.other_side})
         errors |= {image: error.of_set(values, other_side) for image, error in of_many_values.items() if error.stored}
         message = Message(

@@ -62,6 +62,18 @@ def test_sound_label_maps_have_no_finding(found):
     assert found({name: prediction(k, 0.6) for k, name in enumerate(PREDICTIONS)}) == {}
 
 
+def test_labels_count_from_1_where_no_image_of_the_set_holds_0(found):
+    """Classes that are one short: images without 0 do not speak for the others."""
+    from_1 = {name: np.where(t == 255, 255, t + 1).astype(np.uint8) for name, t in TRUTHS.items()}
+    finding = found(PREDICTIONS, "0-4", truths=from_1)["not-countable"]
+    assert [dict.fromkeys(["classes"], "1-5"), dict.fromkeys(["classes"], "0-5")] == [
+        advised(settings) for settings in (finding["alternatives"][0], finding["alternatives"][-1])
+    ]
+    with_0 = from_1 | {"im0.png": TRUTHS["im0.png"]}
+    finding = found(PREDICTIONS, "0-4", truths=with_0)["not-countable"]
+    assert advised(finding["alternatives"][0]) == {"classes": "0-5"}
+
+
 class TestVoid:
     @pytest.fixture
     def with_void(self):
