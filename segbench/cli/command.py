@@ -107,10 +107,14 @@ class Command(click.Command):
 
     def _values_of(self, option: str) -> str:
         """Say which values an option takes that was typed without one, and which it has where it is left out."""
+        from segbench.core.guesses import options_meant
+
         for parameter in self.params:
             if isinstance(parameter, Option) and option in parameter.opts and isinstance(parameter.type, Choice):
                 default = f"; without {option}, it is {parameter.default_text}" if parameter.default_text else ""
-                return f": {' or '.join(parameter.type.choices)}{default}"
+                metric = option.removeprefix("--").upper()  # taken for a switch that measures it
+                advice = "".join(f"; {sentence}" for sentence, _ in options_meant(option) if metric in sentence)
+                return f": {' or '.join(parameter.type.choices)}{default}{advice}"
         return "."
 
     def _no_such_option(self, error: click.NoSuchOption, args: list[str], parent: click.Context | None) -> Message:

@@ -129,6 +129,7 @@ OPTIONS = {
     "--class all": "--per-class --classwise --by-class --class-wise --per-label",
     "--max-dets 100": "--maxdets --max-det --max-detections",
     "segbench boundaries thins maps unless --no-thin is given": "--thinpb --thin",
+    "segbench contours always measures HD, HD95 and ASSD": "--hd95 --hd --assd --asd",
     "HD, HD95, ASSD and NSD are always measured": "--percentile --percentiles --quantile",
     "each mean is a metric of its own, and all are measured: pooled, over classes, over images": (
         "--average --avg --reduction --micro --macro --mean"

@@ -18,8 +18,12 @@ SENTENCES = {
     "pixels gt pred -j two": "Error: Invalid value for '-j' / '--jobs': 'two' is not a valid whole number.",
     "pixels gt pred --intervals many": "Error: Invalid value for '--intervals': 'many' is not a valid number.",
     "show r.segbench --intervals": "Error: Option '--intervals' requires an argument.",
+    "objects gt pred --overlap": (
+        "Error: Option '--overlap' requires an argument: mask or box or boundary; without --overlap, it is mask"
+    ),
     "contours gt pred --hd95": (
-        "Error: Option '--hd95' requires an argument: larger or union; without --hd95, it is larger"
+        "Error: Option '--hd95' requires an argument: larger or union; without --hd95, it is larger; segbench "
+        "contours always measures HD, HD95 and ASSD"
     ),
     "boundaries gt pred --no-thin=3": "Error: Option '--no-thin' does not take a value.",
     "boundaries gt pred --void 255": "Error: No such option: --void; it is an option of segbench pixels, segbench "
