@@ -31,11 +31,12 @@ OTHERS = {
     "pimo": "anomalies",
     "object_f1": "objects",
     "object_ts": "objects",
+    "froc": "components",
 }
 """Kinds that are not drawn from soft maps and masks."""
 OF_TWO = ("scatter", "comparison", "critical_difference")
 OF_ONE = ("confusion",)
-OF_CURVES = ("pr", "roc", "f", "e", "reliability", "nsd", "distances", "object_f1", "object_ts", "pro", "pimo")
+OF_CURVES = ("pr", "roc", "f", "e", "reliability", "nsd", "distances", "object_f1", "object_ts", "froc", "pro", "pimo")
 
 
 def results_of(protocol, methods):
@@ -50,6 +51,7 @@ def results_of(protocol, methods):
         "contours": {"protocol": Contours(at=0.5)},
         "labels": {"protocol": Labels(classes=2)},
         "objects": {"protocol": Objects(kind="components")},
+        "components": {"protocol": Objects(kind="components", at=0.5)},
     }
     if protocol in ("labels", "objects"):
         soft = {name: (maps > 0.5).astype(np.uint8) for name, maps in soft.items()}
