@@ -16,7 +16,7 @@ from segbench.core.numbers import verb
 from segbench.inputs.class_names import few_labels, labels_text, with_background, with_labels
 from segbench.inputs.class_regions import ClassLabel
 from segbench.inputs.label_maps import Coded, InterpretedMaps, LabelMap, LabelMaps
-from segbench.inputs.label_rules import LABELS_BELOW, OFTEN_VOID, VOIDS, Advice, ManyValuesError, is_apart
+from segbench.inputs.label_rules import LABELS_BELOW, OFTEN_VOID, VOIDS, ManyValuesError, is_apart
 from segbench.inputs.label_values import Remapping, are_intensities, places_of, shift_to_zero
 from segbench.loaders.reading import how_to_save_labels
 
@@ -120,7 +120,7 @@ def _count_from_one(labels: Sequence[int], classes: int) -> bool:
     return classes > 1 and whole
 
 
-def _foreign(truth: LabelMap, foreign: Sequence[int], labels: Sequence[int], advise: Advice) -> DataError:
+def _foreign(truth: LabelMap, foreign: Sequence[int], labels: Sequence[int], advise: partial[Message]) -> DataError:
     """Say which labels of all that a file holds are neither classes nor void; `advise` on those of the whole set."""
     _refuse_intensities(truth, labels)
     problem = Message(
@@ -134,7 +134,9 @@ def _foreign(truth: LabelMap, foreign: Sequence[int], labels: Sequence[int], adv
     )
     if truth.lossy:
         return DataError(truth.file, problem, how_to_save_labels(truth.lossy))
-    return ManyValuesError(truth.file, problem, labels, advise)
+    error = ManyValuesError(truth.file, problem, labels, partial(advise, alone=True))
+    error.advise = advise
+    return error
 
 
 def _advice(
@@ -146,10 +148,12 @@ def _advice(
     void: Sequence[int],
     remap: str,
     protocol: str,
+    alone: bool = False,
 ) -> Message:
     """Say what to do with those of the values of ground truth that are neither classes nor void.
 
-    Background is never left out as void, for false positives lie there. `remap` fits labels that count from 1.
+    Background is never left out as void, for false positives lie there. `remap` fits labels that count from 1, which a
+    file `alone` does not show.
     """
     stored = [int(value) for value in values]
     foreign = [label for label in stored if label not in labels and label not in void]
@@ -169,10 +173,11 @@ def _advice(
             [hint, Message("fix", "if {label} is a class, {classes}", label=apart[0], classes=classes)], "; "
         )
     if remap and _count_from_one(stored, len(labels)):
+        from_1 = "if no image has label 0, labels count from 1: write {classes_from_one}, or {maps}"
+        too = "list {labels}, too: {classes}"
         hint = Message(
             "alternatives",
-            "if no image has label 0, labels count from 1: write {classes_from_one}, or {maps}; if some "
-            "has, list {labels}, too: {classes}",
+            f"{too}; or {from_1}" if alone else f"{from_1}; if some has, {too}",
             classes_from_one=Setting("classes", f"1-{len(labels)}"),
             maps=Message(
                 "fix",

@@ -54,6 +54,13 @@ def test_intensities_are_no_labels(protocol, lowest, side):
     assert ("segbench objects" in raised.value.hint.written("options")) == (lowest == 0)
 
 
+def test_an_image_alone_does_not_show_that_labels_count_from_1():
+    with refused("no-class", DataError, labels=(3,)) as raised:
+        interpreted(Labels(classes=3), np.array([[1, 2, 3]]), np.array([[1, 2, 2]]))
+    assert str(raised.value.hint).startswith("list 3, too: classes='0-3'; or if no image has label 0")
+    assert str(raised.value.of_set([1, 2, 3], []).hint).startswith("if no image has label 0")
+
+
 def test_few_of_many_labels_are_listed():
     foreign = np.arange(1, 2000, 3).reshape(1, -1)
     with refused("no-class", DataError) as raised:
