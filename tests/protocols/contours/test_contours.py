@@ -178,9 +178,9 @@ def test_bars_of_classes_show_whole_distances_and_the_best_class_first(level):
     result = evaluate(pairs, protocol=Contours(classes="0,far=1,near=2,farthest=3", background=0, spacing=0.5))
     ax = plot_classes(result, level=level, ax=Figure().subplots())
     assert [tick.get_text() for tick in ax.get_yticklabels()][:1] == ["near"]
-    values = [one.summary["hd95"] for one in result.parts("class").values()]
+    background, *values = [one.summary["hd95"] for one in result.parts("class").values()]
     drawn = [float(bar.get_width()) for bar in ax.patches]
-    assert drawn == sorted(values)
+    assert drawn == [*sorted(values), background]
     ends = drawn if level is None else [one.intervals(level=level)["hd95"][1] for one in result.parts("class").values()]
     assert ax.get_xlim()[0] == 0
     assert ax.get_xlim()[1] >= max(ends) > 1
