@@ -118,12 +118,12 @@ def unreadable(seen: Seen) -> list[Finding]:
         total=seen.total,
         errors=sorted({error.kind for error in others.values()}),
     )
-    found = failing(message, others, "write the files again")
+    errors = failing(message, others, "write the files again")
     if verb_of(type(seen.protocol)) == "objects" or not all(map(_lists_instances, seen.pairing.files)):
-        return found
+        return errors
     objects = Either("Objects()", "segbench check objects GT PRED")
     as_instances = Message("fix", "both sides are files of instances: {objects}", objects=objects)
-    return [replace(error, fix=joined((as_instances, error.fix), "; else ")) for error in found]
+    return [replace(error, fix=joined((as_instances, error.fix), "; else ")) for error in errors]
 
 
 def _lists_instances(files: SampleFiles) -> bool:

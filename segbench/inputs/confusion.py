@@ -66,7 +66,7 @@ def count_maps(
         # A remapping says itself what labels count from.
         remap = shift_to_zero(labels) if maps.truth.mapping == Remapping() else ""
         advise = partial(_advice, labels=labels, named=named, void=void, remap=remap, protocol=protocol)
-        raise _foreign(maps.truth, foreign, np.unique(truth.values[occurring]).tolist(), advise)
+        raise _foreign(maps.truth, foreign, np.unique(truth.values[occurring]).tolist(), advise, _values_in(predicted))
     return counts[:size], int(counts[left_out].sum())
 
 
@@ -120,7 +120,9 @@ def _count_from_one(labels: Sequence[int], classes: int) -> bool:
     return classes > 1 and whole
 
 
-def _foreign(truth: LabelMap, foreign: Sequence[int], labels: Sequence[int], advise: partial[Message]) -> DataError:
+def _foreign(
+    truth: LabelMap, foreign: Sequence[int], labels: Sequence[int], advise: partial[Message], predicted: Sequence[int]
+) -> DataError:
     """Say which labels of all that a file holds are neither classes nor void; `advise` on those of the whole set."""
     _refuse_intensities(truth, labels)
     problem = Message(
@@ -134,14 +136,14 @@ def _foreign(truth: LabelMap, foreign: Sequence[int], labels: Sequence[int], adv
     )
     if truth.lossy:
         return DataError(truth.file, problem, how_to_save_labels(truth.lossy))
-    error = ManyValuesError(truth.file, problem, labels, partial(advise, alone=True))
+    error = ManyValuesError(truth.file, problem, labels, partial(advise, alone=True), predicted)
     error.advise = advise
     return error
 
 
 def _advice(
     values: Sequence[float],
-    _predicted: Sequence[float],
+    predicted: Sequence[float],
     *,
     labels: Sequence[int],
     named: NamedClasses,
@@ -203,7 +205,8 @@ def _advice(
             number=label + 1 if other is up_to else label,
         )
     else:
-        hint = _listed_too(others, named, protocol, Setting("void", sorted({0, *void})) if min(labels) == 1 else None)
+        unlabelled = Setting("void", sorted({0, *void})) if min(labels) == 1 and 0 not in predicted else None
+        hint = _listed_too(others, named, protocol, unlabelled)
     if not often_void:
         return hint
     void_labels = few_labels(often_void)
@@ -213,7 +216,7 @@ def _advice(
 def _listed_too(others: Sequence[int], named: NamedClasses, protocol: str, void_0: Setting | None) -> Message:
     """Say how to list labels that are none of the classes, as background or as classes.
 
-    `void_0` leaves 0 out beside classes from 1, where data sets such as ADE20K have it for what nobody labelled.
+    `void_0` leaves 0 out beside classes from 1, if no prediction holds it, as what nobody labelled in ADE20K.
     """
     several = len(others) > 1
     them, are = ("them", "are") if several else ("it", "is")

@@ -44,11 +44,11 @@ CASES = {
             named(("classes", "0-3")),
         ],
     ),
-    "void, background or class": (
+    "background or class": (
         segbench.Labels(classes="1-2"),
         LABELS,
         LABELS,
-        [named(("void", (0, 255))), named(("classes", "0-2"), ("background", 0)), named(("classes", "0-2"))],
+        [named(("classes", "0-2"), ("background", 0)), named(("classes", "0-2"))],
     ),
     "a label and void": (
         segbench.Labels(classes="0-1", void=()),

@@ -50,12 +50,12 @@ SAID = {
     "annotators in a cell": (
         "6 images of 6 inspected have several annotators",
         (
-            "annotators='majority', any, all or each; or take one of them by its name, such as "
-            "gt_pattern='*_manual1', or one column of a list"
+            "ground truth of BSDS500: Boundaries(); else annotators='majority', any, all or each; or take one of them "
+            "by its name, such as gt_pattern='*_manual1', or one column of a list"
         ),
         (
-            "--annotators majority, any, all or each; or take one of them by its name, such as --gt-pattern "
-            "'*_manual1', or one column of a list"
+            "ground truth of BSDS500: segbench check boundaries GT PRED; else --annotators majority, any, all or "
+            "each; or take one of them by its name, such as --gt-pattern '*_manual1', or one column of a list"
         ),
     ),
     "one name twice": (
