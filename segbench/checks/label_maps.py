@@ -57,11 +57,13 @@ def uncountable(seen: Seen) -> list[Finding]:
     """List images that can be read, but not counted with these settings."""
     known = {image for finding_of_volumes in interpolated(seen) for image in finding_of_volumes.images}
     failures = {image: error for image, error in seen.failures.items() if image not in known}
+    inputs = seen.label_inputs
+    has_labels = inputs is not None and not inputs.masks and not inputs.regions
     counted = {
         label
-        for summary in (() if seen.label_inputs is None or seen.label_inputs.masks else seen.counted)
+        for summary in (seen.counted if has_labels else ())
         for label, row in zip(summary.named_classes[0], summary.matrix, strict=True)
-        if isinstance(label, int) and row.any()
+        if row.any()
     }
     return without_advice_on_damage(uncounted_findings(failures, seen.looked_at, counted), seen)
 

@@ -10,10 +10,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple
 
-from segbench.core.errors import ArgumentError
-from segbench.core.messages import Message
 from segbench.core.metric import Metric
 from segbench.core.numbers import DIGITS, number
+from segbench.core.settings import as_whole
 from segbench.core.text_table import leading_zeros
 
 _MOST_DIGITS = 12
@@ -33,16 +32,8 @@ _numerals: ContextVar[Numerals] = ContextVar("numerals", default=_USUAL)
 @contextmanager
 def numerals_as(digits: int | None = None, *, zeros: bool = False) -> Iterator[None]:
     """Write the numbers of what is drawn within so; by default with the usual decimal places, and no zero."""
-    if digits is not None and not (isinstance(digits, int) and 1 <= digits <= _MOST_DIGITS):
-        raise ArgumentError(
-            Message(
-                "wrong-value",
-                "{argument} is {value}, expected a whole number from 1 to {most}",
-                argument="digits",
-                value=repr(digits),
-                most=_MOST_DIGITS,
-            )
-        )
+    if digits is not None:
+        digits = as_whole(digits, "digits", least=1, most=_MOST_DIGITS)
     token = _numerals.set(Numerals(digits, bool(zeros)))
     try:
         yield
