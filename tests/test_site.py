@@ -21,7 +21,9 @@ PAGES = sorted(path.relative_to(DOCS).with_suffix("") for path in DOCS.rglob("*"
 GENERATED = [Path("search"), Path("api"), Path("generated/segbench.Result"), Path("generated/segbench.evaluate")]
 SYNONYMS = runpy.run_path(str(DOCS / "conf.py"))["SYNONYMS"] if SITE else {}
 SIDEBAR = ".sidebar-drawer"  # the same on all pages
-REFERENCES = {"api", "extending", "findings", "generated/segbench.Result", "generated/segbench.evaluate", "messages"}
+REFERENCES = {
+    *("api", "extending", "findings", "gallery", "generated/segbench.Result", "generated/segbench.evaluate", "messages"),
+}
 TO_SPLIT = {
     *("architecture", "boundaries", "clusters", "comparing", "contours", "curves", "faq", "inputs", "labels"),
     *("notebooks/nnunet", "objects", "paper", "pixels", "plots", "random", "training_loops"),
