@@ -22,7 +22,8 @@ GENERATED = [Path("search"), Path("api"), Path("generated/segbench.Result"), Pat
 SYNONYMS = runpy.run_path(str(DOCS / "conf.py"))["SYNONYMS"] if SITE else {}
 SIDEBAR = ".sidebar-drawer"  # the same on all pages
 REFERENCES = {
-    *("api", "extending", "findings", "gallery", "generated/segbench.Result", "generated/segbench.evaluate", "messages"),
+    *("api", "extending", "findings", "gallery", "messages"),
+    *("generated/segbench.Result", "generated/segbench.evaluate"),
 }
 TO_SPLIT = {
     *("architecture", "boundaries", "clusters", "comparing", "contours", "curves", "faq", "inputs", "labels"),
